@@ -25,7 +25,7 @@ export async function selectPresent(workspace: WorkspaceId, sql: Queries): Promi
         AND (monthly_spend_limit_nano IS NOT NULL OR daily_spend_limit_nano IS NOT NULL)) AS "limit",
       EXISTS (SELECT FROM members WHERE workspace_id = ${workspace} OFFSET 1) AS colleague,
       EXISTS (SELECT FROM alert_rules WHERE workspace_id = ${workspace}) AS alert,
-      EXISTS (SELECT FROM projects WHERE workspace_id = ${workspace} AND sbom_id IS NOT NULL) AS sbom,
+      EXISTS (SELECT FROM projects WHERE workspace_id = ${workspace} AND sbom_id IS NOT NULL AND provider <> 'sample') AS sbom,
       EXISTS (SELECT FROM connections WHERE workspace_id = ${workspace}) AS connection`;
   if (!row) throw new Error("A select without a table gave no row");
   return row;

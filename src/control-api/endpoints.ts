@@ -22,7 +22,7 @@ import { productEndpoints, projectEndpoints, projectPartEndpoints } from "./endp
 import { providerEndpoints } from "./endpoints/providers.ts";
 import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
 import { refusalEndpoints } from "./endpoints/refusals.ts";
-import { repositoryEndpoints, sbomEndpoints } from "./endpoints/uploads.ts";
+import { repositoryEndpoints, sampleEndpoints, sbomEndpoints } from "./endpoints/uploads.ts";
 import { chartEndpoints, statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
 import { ticketEndpoints } from "./endpoints/tickets.ts";
 import { workspaceEndpoints } from "./endpoints/workspaces.ts";
@@ -60,6 +60,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   advisoryEndpoints,
   sbomEndpoints,
   repositoryEndpoints,
+  sampleEndpoints,
   productEndpoints,
   projectEndpoints,
   projectPartEndpoints,

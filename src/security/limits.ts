@@ -13,6 +13,8 @@ export const productsPerWorkspaceMax = 10_000;
 export const projectsPerWorkspaceMax = 10_000;
 /** New SBOMs; uploading a stored one again does not count. */
 export const sbomsPerHourMax = 3_000;
+/** Removing the sample data frees its places among SBOMs, so its scans are limited by this. */
+export const sampleLoadsPerHourMax = 20;
 /** SBOMs, including former ones. */
 export const sbomsPerWorkspaceMax = 100_000;
 /** Characters in all SBOM rows of a workspace; nearly as many bytes. */

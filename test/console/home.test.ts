@@ -54,6 +54,31 @@ describe.each(oneDatabase)("Home on $name", ({ open }) => {
     expect([waiting.includes("No requests yet"), waiting.includes("First steps")]).toEqual([true, false]);
   });
 
+  test("a workspace without projects may load the sample data, and remove it again, without a script", async () => {
+    await world.control.workspace("first", "10");
+    const member = await world.signIn("member@first");
+    const path = "/console/w/first";
+    const offers = (text: string) =>
+      ["Load sample data", "Sample data is loaded", "Remove it"].filter((words) => text.includes(words));
+    expect(offers(await home("first", "auditor@first"))).toEqual([]);
+    expect(offers(await home("first", "member@first"))).toEqual(["Load sample data"]);
+    expect((await world.post(path, { action: "load-sample" }, member)).status).toBe(303);
+    const loaded = await home("first", "member@first");
+    expect(offers(loaded)).toEqual(["Sample data is loaded", "Remove it"]);
+    expect(loaded).toContain(`href="${path}?open=remove-sample"`);
+    expect(offers(await home("first", "auditor@first"))).toEqual([]);
+    expect((await world.get(`${path}?open=remove-sample`, member)).text).toMatch(/<dialog id="remove-sample"[^>]* open/);
+    expect((await world.get(`${path}/projects`, member)).text.match(/<span class="badge neutral">sample</g)).toHaveLength(3);
+    const [project] = await world.control.list("/projects?workspace=first");
+    const ofProject = await world.get(`${path}/projects/${String(project?.["id"])}`, member);
+    expect([ofProject.text.includes(">sample<"), ofProject.text.includes("Upload an SBOM")]).toEqual([true, false]);
+    await world.post(path, { action: "hide-steps" }, member);
+    expect(offers(await home("first", "member@first"))).toEqual(["Sample data is loaded", "Remove it"]);
+    expect((await world.post(path, { action: "remove-sample" }, member)).status).toBe(303);
+    expect(offers(await home("first", "member@first"))).toEqual([]);
+    expect(offers(await home("first", "admin@first"))).toEqual(["Load sample data"]);
+  });
+
   test("a used workspace shows its pace, its failures, the times of the last day and the keys near their limit", async () => {
     const workspace = await world.control.workspace("used", "10");
     const near = (await world.control.key("used", { name: "near", monthly_spend_limit_usd: "0.20" })).id;

@@ -60,6 +60,8 @@ export const changesRecords = {
   "project.updated": false,
   "project.sbom.set": false,
   "project.sbom.removed": false,
+  // Keys whose lists showed only this project show the workspace again.
+  "project.removed": true,
   "connection.created": false,
   "connection.credentials.replaced": false,
   "connection.tested": false,

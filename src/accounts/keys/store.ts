@@ -5,6 +5,7 @@
  */
 import { type Role, writers } from "../audit/actor.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import { dayOf, monthOf, type Month } from "../../kernel/clock.ts";
 import type { KeyId, MintedKey, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
@@ -114,6 +115,16 @@ export async function updateScope(
   sql: Queries,
 ): Promise<void> {
   await sql`UPDATE api_keys SET scope_kind = ${kind}, scope_id = ${target} WHERE id = ${id}`;
+}
+
+/** Keys whose lists show only one of these projects show the workspace again. */
+export async function clearScopes(
+  { workspace, projects }: { workspace: WorkspaceId; projects: readonly string[] },
+  sql: Queries,
+): Promise<void> {
+  await sql`
+    UPDATE api_keys SET scope_kind = 'workspace', scope_id = NULL
+    WHERE workspace_id = ${workspace} AND scope_kind = 'project' AND scope_id = ANY (${arrayText(projects, (id) => id)}::text[])`;
 }
 
 /** Reads the workspace's switch and locks it until the transaction ends; undefined: the owner is not an active member. */

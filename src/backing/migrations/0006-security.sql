@@ -157,8 +157,8 @@ CREATE TABLE projects (
   -- NULL: it is in no product.
   product_id text COLLATE "C",
   name text COLLATE "C" NOT NULL,
-  -- Its origin, with the address of its repository if it has one.
-  provider text NOT NULL CHECK (provider IN ('upload', 'git', 'archive', 'github', 'gitlab')),
+  -- Its origin, with the address of its repository if it has one. Projects of the sample data are 'sample'; only they can be removed.
+  provider text NOT NULL CHECK (provider IN ('upload', 'git', 'archive', 'github', 'gitlab', 'sample')),
   repository text,
   -- The SBOM of its current components. NULL: none has been uploaded yet.
   sbom_id text COLLATE "C",
@@ -188,6 +188,7 @@ CREATE TABLE projects (
   FOREIGN KEY (workspace_id, product_id) REFERENCES products (workspace_id, id)
 );
 CREATE INDEX projects_by_product ON projects (product_id, id) WHERE product_id IS NOT NULL;
+CREATE INDEX sample_projects ON projects (workspace_id) WHERE provider = 'sample';
 CREATE INDEX projects_to_scan ON projects (workspace_id, scan_level, scan_due_at, id) WHERE scan_status IN ('pending', 'scanning');
 
 -- Scans get slices of time, the least served workspace first: the scanners' time that each has used, decaying, as of a moment.
@@ -273,7 +274,7 @@ CREATE TABLE sbom_ecosystems (
   PRIMARY KEY (sbom_id, ecosystem)
 );
 
--- A finding: a version of a package in a project has an issue. It is never deleted: one that is gone is resolved.
+-- A finding: a version of a package in a project has an issue. One that is gone is resolved: only a removed project takes its findings along.
 CREATE TABLE findings (
   id text COLLATE "C" PRIMARY KEY,
   workspace_id text COLLATE "C" NOT NULL,

@@ -25,7 +25,7 @@ import { leftWords, limitBar } from "../look/limit-meter.ts";
 import { tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
-import { firstStepsSection, hideSteps } from "./workspace/first-steps.ts";
+import { firstSteps, hideSteps, loadSampleData, removeSampleData } from "./workspace/first-steps.ts";
 import { spent } from "./inference/keys-page.ts";
 import { requestColumns, duration, logChanges, type RequestRow } from "./inference/request-columns.ts";
 import { newestFirst } from "./inference/request-rows.ts";
@@ -43,7 +43,7 @@ export const homePage: Page = {
   scripts: [zoneScript, chartScript],
   changes: logChanges,
   render,
-  actions: { "hide-steps": hideSteps },
+  actions: { "hide-steps": hideSteps, "load-sample": loadSampleData, "remove-sample": removeSampleData },
 };
 
 /** The newest requests that show how long the first token takes. */
@@ -54,7 +54,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const month = monthOf(call.nowMs);
   const isOwn = call.workspace.role === "member";
   const asked = usageAsked(call, { usual: "month", groups: isOwn ? ["model", "key"] : ["model", "key", "member"] });
-  const [workspace, view, total, log, refused, { data: near }, attention, steps] = await Promise.all([
+  const [workspace, view, total, log, refused, { data: near }, attention, first] = await Promise.all([
     call.control(workspaceEndpoints.show, { id: call.workspace.id }),
     readUsageChart(call, asked),
     readMonth(call, month),
@@ -62,7 +62,7 @@ async function render(call: PageCall): Promise<PageContent> {
     readRefused(call, month),
     call.control(keyEndpoints.list, { near_limit: "true", limit: "20" }),
     readAttention(call),
-    firstStepsSection(call),
+    firstSteps(call),
   ]);
   const rows = newestFirst([...log.data, ...refused.newest]).slice(0, lastRequests);
   const isNew = log.data.length === 0;
@@ -81,8 +81,8 @@ async function render(call: PageCall): Promise<PageContent> {
       ? null
       : "The platform is switched off for this workspace: its keys are refused until the operator switches it on.",
     main: isNew
-      ? markup`${tiles(all)}${await firstSteps(call, steps)}${rows.length === 0 ? null : newest(rows, call)}${attentionNow}`
-      : markup`${tiles(all)}${steps}${usageChart(call, shown)}${attentionNow}${newest(rows, call)}`,
+      ? markup`${tiles(all)}${await firstRequest(call, first.steps)}${first.sample}${rows.length === 0 ? null : newest(rows, call)}${attentionNow}`
+      : markup`${tiles(all)}${first.steps}${first.sample}${usageChart(call, shown)}${attentionNow}${newest(rows, call)}`,
   };
 }
 
@@ -120,7 +120,7 @@ function newest(rows: readonly RequestRow[], call: PageCall): Html {
 // The first steps in a workspace without requests.
 
 /** @param steps of the checklist; null: it is done or hidden */
-async function firstSteps(call: PageCall, steps: Html | null): Promise<Html> {
+async function firstRequest(call: PageCall, steps: Html | null): Promise<Html> {
   if (call.workspace.role === "operator") return markup`${await operatorSteps(call)}${steps}`;
   if (steps !== null) return steps;
   if (!call.offers("/keys/new") || call.viewer.email === null)

@@ -17,7 +17,7 @@ export const ChecklistView = Type.Object({
   limit: thereIs("An active inference key has a spend limit"),
   colleague: thereIs("There is a second member, or an invitation"),
   alert: thereIs("There is a rule of alerts"),
-  sbom: thereIs("A project has an SBOM"),
+  sbom: thereIs("A project has an SBOM, besides the sample data"),
   connection: thereIs("There is a connection to a vendor"),
 });
 

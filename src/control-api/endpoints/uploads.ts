@@ -1,5 +1,5 @@
 /**
- * Endpoints for what a project is made of: uploaded SBOMs, and repositories from a platform or an archive. Documents are read within the
+ * Endpoints for what a project is made of: uploaded SBOMs, repositories from a platform or an archive, and the sample data. Documents are read within the
  * bounds of `SbomReader`, so that uploads do not block the event loop.
  */
 import { Type } from "@sinclair/typebox";
@@ -8,6 +8,15 @@ import { line } from "../../accounts/workspaces/fields.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { EventLoopYielder } from "../../process/event-loop-yielder.ts";
 import * as limits from "../../security/limits.ts";
+import {
+  LoadedSample,
+  loadSample,
+  RemovedSample,
+  removeSample,
+  sampleDocuments,
+  SampleView,
+  viewSample,
+} from "../../security/projects/sample-data.ts";
 import { StoredSbom } from "../../security/projects/schema.ts";
 import { storeSbom } from "../../security/projects/store-sbom.ts";
 import { importHosted, storeRepository } from "../../security/repositories/import-repository.ts";
@@ -68,6 +77,54 @@ export const sbomEndpoints = {
       const { actor, workspace } = await actors.inWorkspace(named);
       const sbom = await readDocument({ bytes: await file(), workspace: workspace.id }, parts);
       return storeSbom({ actor, workspace: workspace.id, project, product, origin: null, filename, sbom }, parts);
+    },
+  }),
+};
+
+export const sampleEndpoints = {
+  show: endpoint({
+    method: "GET",
+    path: "/sample",
+    command: "sample show",
+    summary: "Show whether the sample data is loaded",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: SampleView,
+    async handle({ input, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      return viewSample(workspace.id, sql);
+    },
+  }),
+  load: endpoint({
+    method: "POST",
+    path: "/sample",
+    command: "sample load",
+    summary: "Load the sample data: a few projects with small SBOMs of real packages, which are scanned like any upload",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: LoadedSample,
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      const documents = await Promise.all(
+        sampleDocuments().map(async ({ bytes, ...document }) => {
+          const sbom = await readDocument({ bytes, workspace: workspace.id }, parts);
+          return { ...document, sbom };
+        }),
+      );
+      return loadSample({ actor, workspace: workspace.id, documents }, parts);
+    },
+  }),
+  remove: endpoint({
+    method: "DELETE",
+    path: "/sample",
+    command: {
+      name: "sample remove",
+      confirm: "The projects of the sample data are removed with their findings, and the decisions on these cannot be restored",
+    },
+    summary: "Remove the sample data: its projects with their SBOMs, findings and decisions, and nothing else",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: RemovedSample,
+    async handle({ input, actors, parts }) {
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
+      return removeSample({ actor, workspace: workspace.id }, parts);
     },
   }),
 };

@@ -152,7 +152,8 @@ export async function findOrCreateProject({ workspace, project, at }: NamedProje
   // If another transaction is creating the project, this statement waits for it, and the next one sees the project.
   const made = await store.insertProject({ id, workspace, name: project, provider: "upload", at }, tx);
   const row = await store.lockProject({ workspace, name: project }, tx);
-  if (!row) throw new Error(`The project "${project}" exists and cannot be found`);
+  // It was removed between the two statements.
+  if (!row) return findOrCreateProject({ workspace, project, at }, tx);
   return { project: row, events: made ? [resourceCreated("project", { workspace, id, name: project })] : [] };
 }
 

@@ -45,7 +45,10 @@ export type StoredSbom = Static<typeof StoredSbom>;
 const projectFields = {
   id: text("The project's id"),
   name: text("Its name, unique in the workspace"),
-  provider: words(["upload", "git", "archive", "github", "gitlab"], "Where its SBOMs come from"),
+  provider: words(
+    ["upload", "git", "archive", "github", "gitlab", "sample"],
+    "Where its SBOMs come from; `sample`: Weir's sample data",
+  ),
   product_id: textOrNull("Id of its product; null: none"),
   scan_status: ScanStatusView,
   scan_queue_position: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {

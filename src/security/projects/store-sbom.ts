@@ -4,11 +4,11 @@
  * The rows of the SBOM, the project and the product, the quota and the request for a scan are one transaction. Uploading the same bytes
  * again changes nothing and returns the same id; the bytes of a former SBOM make it current again. Packages are added before the
  * transaction: all workspaces share them and must not wait while a large SBOM is stored. The project is checked before anything is written,
- * and again when it is locked.
+ * and again when it is locked. A project of the sample data takes no other SBOMs, so that it can be removed without losing anything.
  */
 import { Type } from "@sinclair/typebox";
 import { signatureOf, type Actor, authorize, writers } from "../../accounts/audit/actor.ts";
-import { change, type AuditEvent, type Change, changedFields } from "../../accounts/audit/change.ts";
+import { change, type AuditEvent, changedFields } from "../../accounts/audit/change.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import type { Database, Transaction } from "../../backing/backing.ts";
@@ -50,16 +50,40 @@ export interface SbomStoreParts {
 }
 
 /**
- * @throws DomainError not_found for an unknown id of a project or product; forbidden for auditors; conflict if the quota is full
+ * @throws DomainError not_found for an unknown id of a project or product; forbidden for auditors; conflict if the quota is full, or the
+ *   project belongs to the sample data
  * @throws LimitReachedError if the workspace has stored too many SBOMs within the hour
  */
-export async function storeSbom(request: SbomToStore, { sql, clock, notify }: SbomStoreParts): Promise<StoredSbom> {
-  authorize(request.actor, { roles: writers, action: "store an SBOM" });
-  await requireProject(request, sql);
-  await requireRoomForSbom({ workspace: request.workspace, now: clock.now(), sha256: request.sbom.sha256 }, sql);
-  await addPackages(request.sbom, sql);
-  const { changed, ...stored } = await change(request.actor, { sql, clock }, (tx) => storeIn(tx, request, new Date(clock.now())));
-  if (changed) notify("scan-waits");
+export async function storeSbom(request: SbomToStore, parts: SbomStoreParts): Promise<StoredSbom> {
+  const [stored] = await storeTogether(request, { requests: [request], parts });
+  if (stored === undefined) throw new Error("Storing an SBOM gave no result");
+  const { changed: _, ...view } = stored;
+  return view;
+}
+
+interface SbomsToStore {
+  requests: readonly SbomToStore[];
+  parts: SbomStoreParts;
+  /** What else to lock, before any project. */
+  lock?(tx: Transaction): Promise<unknown>;
+}
+
+/** Stores several SBOMs of a workspace, all or none of them. @throws like `storeSbom` */
+export async function storeTogether(
+  { actor, workspace }: Pick<SbomToStore, "actor" | "workspace">,
+  { requests, parts, lock }: SbomsToStore,
+): Promise<(StoredSbom & { changed: boolean })[]> {
+  for (const request of requests) await prepare(request, parts);
+  const { sql, clock, notify } = parts;
+  const stored = await change(actor, { sql, clock }, async (tx) => {
+    await lock?.(tx);
+    const at = new Date(clock.now());
+    const all: Stored[] = [];
+    for (const request of requests) all.push(await storeIn(tx, request, at));
+    await takeRoom(all, { workspace, at }, tx);
+    return { result: all.map(({ view }) => view), event: all.flatMap(({ events }) => events) };
+  });
+  if (stored.some(({ changed }) => changed)) notify("scan-waits");
   return stored;
 }
 
@@ -101,6 +125,14 @@ export const uploadSbom = operation({
   },
 });
 
+/** What happens before the transaction: checks, and the packages. */
+async function prepare(request: SbomToStore, { sql, clock }: SbomStoreParts): Promise<void> {
+  authorize(request.actor, { roles: writers, action: "store an SBOM" });
+  await requireProject(request, sql);
+  await requireRoomForSbom({ workspace: request.workspace, now: clock.now(), sha256: request.sbom.sha256 }, sql);
+  await addPackages(request.sbom, sql);
+}
+
 /** Checks the project before anything is written. */
 async function requireProject({ workspace, project }: SbomToStore, sql: Database): Promise<void> {
   const reference = referenceTo("project", project);
@@ -114,11 +146,19 @@ async function addPackages({ packages }: SbomRows, sql: Database): Promise<void>
   }
 }
 
-async function storeIn(tx: Transaction, request: SbomToStore, at: Date): Promise<Change<StoredSbom & { changed: boolean }>> {
+interface Stored {
+  view: StoredSbom & { changed: boolean };
+  events: AuditEvent[];
+  /** What is new, and counts against a quota. */
+  added: ("product" | "project" | "sbom")[];
+}
+
+async function storeIn(tx: Transaction, request: SbomToStore, at: Date): Promise<Stored> {
   const { workspace, sbom } = request;
   const product = request.product === null ? null : await findOrCreateProduct({ workspace, product: request.product, at }, tx);
   const found = await findOrCreateProject({ workspace, project: request.project, at }, tx);
   const { project } = found;
+  if (found.events.length === 0) requireSameKind(project, request);
   const events = [
     ...(product?.events ?? []),
     ...found.events,
@@ -138,10 +178,32 @@ async function storeIn(tx: Transaction, request: SbomToStore, at: Date): Promise
       changes: { sbom_id: { from: project.sbom, to: id } },
     });
   }
-  if ((product?.events ?? []).length > 0) await requireResourceQuota("product", workspace, tx);
-  if (found.events.length > 0) await requireResourceQuota("project", workspace, tx);
-  if (known === undefined) await takeRoomForSbom({ workspace, now: at.getTime() }, tx);
-  return { result: { ...viewOf(sbom, { project, id, changed }), changed }, event: events };
+  const added: Stored["added"] = known === undefined ? ["sbom"] : [];
+  if ((product?.events ?? []).length > 0) added.push("product");
+  if (found.events.length > 0) added.push("project");
+  return { view: { ...viewOf(sbom, { project, id, changed }), changed }, events, added };
+}
+
+/** After all rows are written, since others wait for these locks. */
+async function takeRoom(
+  stored: readonly Stored[],
+  { workspace, at }: { workspace: WorkspaceId; at: Date },
+  tx: Transaction,
+): Promise<void> {
+  const added = new Set(stored.flatMap((one) => one.added));
+  if (added.has("product")) await requireResourceQuota("product", workspace, tx);
+  if (added.has("project")) await requireResourceQuota("project", workspace, tx);
+  if (added.has("sbom")) await takeRoomForSbom({ workspace, now: at.getTime() }, tx);
+}
+
+/** Neither does the sample data change a project of the workspace's own, nor is anything of its own lost with the sample data. */
+function requireSameKind({ name, provider }: ProjectRow, { origin }: SbomToStore): void {
+  const isLoading = origin?.provider === "sample";
+  if ((provider === "sample") === isLoading) return;
+  const problem = isLoading
+    ? `The workspace has a project "${name}" of its own, so the sample data cannot be loaded`
+    : `The project "${name}" is sample data: remove the sample data, or choose another name`;
+  throw new DomainError("conflict", problem, { field: "project" });
 }
 
 interface ProjectUpdate {

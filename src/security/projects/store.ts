@@ -1,14 +1,16 @@
 /**
  * The SQL of projects. A project is locked while its SBOM or product changes. A move also moves its findings, since lists of a product read
- * only findings. The displayed status is `not_comparable` if a completed scan had nothing to compare.
+ * only findings. The displayed status is `not_comparable` if a completed scan had nothing to compare. Only projects of the sample data are
+ * removed.
  */
 import { type Queries, type Transaction, allowStatements } from "../../backing/backing.ts";
+import { arrayText } from "../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { projectMoveMs } from "../limits.ts";
 import type { Scope } from "../operation.ts";
 import { isComparable, notCompared } from "../scans/comparison-store.ts";
 
-export type ProjectProvider = "upload" | "git" | "archive" | "github" | "gitlab";
+export type ProjectProvider = "upload" | "git" | "archive" | "github" | "gitlab" | "sample";
 type ScanStatus = "never" | "pending" | "scanning" | "completed" | "failed" | "not_comparable";
 
 export interface ProjectRow {
@@ -76,6 +78,38 @@ export async function selectProjectIdByName(
 ): Promise<string | undefined> {
   const [row] = await sql<{ id: string }[]>`SELECT id FROM projects WHERE workspace_id = ${workspace} AND name = ${name}`;
   return row?.id;
+}
+
+export type ProjectNames = Pick<ProjectRow, "id" | "name">;
+
+/** The projects of the sample data, in order of name, and whether the workspace has others. */
+export async function selectSample(
+  workspace: WorkspaceId,
+  sql: Queries,
+): Promise<{ sample: ProjectNames[]; hasOthers: boolean }> {
+  const sample = await sql<ProjectNames[]>`
+    SELECT id, name FROM projects WHERE workspace_id = ${workspace} AND provider = 'sample' ORDER BY name`;
+  const others = await sql`SELECT FROM projects WHERE workspace_id = ${workspace} AND provider <> 'sample' LIMIT 1`;
+  return { sample, hasOthers: others.length > 0 };
+}
+
+/**
+ * Locks them in the order of imports and before their findings, so that scans and imports wait instead of deadlocking. Loading and removing
+ * take turns, since a new project cannot be locked in that order.
+ */
+export async function lockSample(workspace: WorkspaceId, tx: Transaction): Promise<ProjectNames[]> {
+  await tx`SELECT pg_advisory_xact_lock(hashtextextended(${`sample data ${workspace}`}, 0))`;
+  return tx<ProjectNames[]>`
+    SELECT id, name FROM projects WHERE workspace_id = ${workspace} AND provider = 'sample' ORDER BY id FOR UPDATE`;
+}
+
+/** Deletes these projects with their SBOMs, findings, decisions and history. They must be locked. */
+export async function deleteProjects(ids: readonly string[], tx: Transaction): Promise<void> {
+  const projects = arrayText(ids, (id) => id);
+  await tx`UPDATE projects SET sbom_id = NULL WHERE id = ANY (${projects}::text[])`;
+  await tx`DELETE FROM findings WHERE project_id = ANY (${projects}::text[])`;
+  await tx`DELETE FROM sboms WHERE project_id = ANY (${projects}::text[])`;
+  await tx`DELETE FROM projects WHERE id = ANY (${projects}::text[])`;
 }
 
 interface ProjectFilter {

@@ -13,7 +13,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { newScanProgress, type ScanProgress } from "./scan-progress.ts";
 import * as store from "./store.ts";
 
-/** Another scanner has the project now. */
+/** Another scanner has the project now, or the project was removed. */
 export class LeaseLostError extends Error {
   override name = "LeaseLostError";
 }
@@ -111,10 +111,10 @@ export class Lease {
     return result;
   }
 
-  /** @param also what to do in the same transaction */
+  /** @param also what to do in the same transaction @throws LeaseLostError */
   async complete(progress: ScanProgress, also: (tx: Transaction) => Promise<void>): Promise<void> {
     await this.#end(async (tx, now) => {
-      await store.updateToCompleted({ ...this.#key, progress, at: now }, tx);
+      if (!(await store.updateToCompleted({ ...this.#key, progress, at: now }, tx))) throw new LeaseLostError(lost);
       await also(tx);
     });
   }
@@ -175,7 +175,9 @@ function resumableState({ workspace, sbom, beganAt, progress }: store.ScanStateR
   return progress === null || beganAt === null || progress.sbom !== sbom ? null : { workspace, at: beganAt, progress };
 }
 
+const lost = "The lease of the scan has run out";
+
 function found<T>(row: T | undefined): T {
-  if (row === undefined) throw new LeaseLostError("The lease of the scan has run out");
+  if (row === undefined) throw new LeaseLostError(lost);
   return row;
 }

@@ -89,12 +89,12 @@ export async function moveLease(
   return row;
 }
 
-/** If another scan was requested meanwhile, the project waits again. */
+/** If another scan was requested meanwhile, the project waits again. @returns false if the lease is lost */
 export async function updateToCompleted(
   { project, until, progress, at }: LeaseKey & { progress: ScanProgress; at: Date },
   sql: Queries,
-): Promise<void> {
-  await sql`
+): Promise<boolean> {
+  const { count } = await sql`
     UPDATE projects
     SET scan_status = CASE WHEN scan_asked = ${progress.asked} THEN 'completed' ELSE 'pending' END,
       last_scanned_at = CASE WHEN scan_asked = ${progress.asked} THEN ${at} ELSE last_scanned_at END,
@@ -102,6 +102,7 @@ export async function updateToCompleted(
       scan_attempts = 0, scan_failure = NULL, scan_pass = NULL, scan_served_ms = 0, scan_level = 0,
       findings_left_out = ${progress.findingsLeftOut}, unknowns_left_out = ${progress.unknownLeftOut}
     WHERE id = ${project} AND scan_due_at = ${until}`;
+  return count > 0;
 }
 
 /** Each doubling of a scan's scanner time moves it one level behind the workspace's other scans. */

@@ -11,10 +11,10 @@ const kinds = Object.keys(changesRecords).filter((kind): kind is AuditKind => ki
 
 /** Records are made of these: a new kind of theirs says yes, or stands here with the reason in the table of events. */
 const ofRecords =
-  /^(auth\.api\.key|provider\.key|workspace\.member)\.|^workspace\.updated$|^account\.(un)?(suspended|locked)$|^account\.deleted$/;
+  /^(auth\.api\.key|provider\.key|workspace\.member)\.|^workspace\.updated$|^project\.removed$|^account\.(un)?(suspended|locked)$|^account\.deleted$/;
 const exceptions: readonly AuditKind[] = ["provider.key.refused", "provider.key.accepted"];
 
-test("every kind of event of a key, an owner, a member, a workspace and an own key has copies of records dropped", () => {
+test("every kind of event of a key, an owner, a member, a workspace, an own key and a scope has copies of records dropped", () => {
   const saysNo = kinds.filter((kind) => ofRecords.test(kind) && !changesRecords[kind]);
   expect(saysNo.toSorted()).toEqual(exceptions.toSorted());
   expect(kinds.filter((kind) => changesRecords[kind] && !ofRecords.test(kind))).toEqual([]);

@@ -86,6 +86,14 @@ describe("products and projects", () => {
     expect(await set("--project", "shop", "--product", "nothing")).toContain('There is no product "nothing"');
   });
 
+  test("of the sample data are loaded, and removed with --yes", async () => {
+    const inW = ["--workspace", "w"];
+    expect(await line.weir.json("sample", "load", ...inW)).toMatchObject({ changed: true, projects: { length: 3 } });
+    expect((await line.weir.run("sample", "remove", ...inW)).out).not.toContain("sample-web-shop");
+    expect(await line.weir.json("sample", "show", ...inW)).toMatchObject({ projects: { length: 3 }, own_projects: true });
+    expect(await line.weir.json("sample", "remove", ...inW, "--yes")).toMatchObject({ removed: { length: 3 } });
+  });
+
   test("cannot be changed by auditors, nor seen by other workspaces", async () => {
     const path = await file("bom.json", JSON.stringify(bomJson("1.6")));
     expect(await line.weir.refusal(...upload(path, "--as", "auditor@w"))).toContain("Cannot store an SBOM as auditor");

@@ -83,6 +83,13 @@ test("the checklist matches the document", async () => {
   await ask("patch /api/console/checklist", 200, { body: { workspace, hidden: true } });
 });
 
+test("the sample data matches the document", async () => {
+  const { workspace } = customer;
+  await ask("post /api/console/sample", 200, { body: { workspace } });
+  await ask("get /api/console/sample", 200, { query: `?workspace=${workspace}` });
+  await ask("delete /api/console/sample", 200, { query: `?workspace=${workspace}` });
+});
+
 test("the evidence pack matches the document", async () => {
   await ask("get /api/console/evidence", 200, { query: `?workspace=${customer.workspace}` });
 });

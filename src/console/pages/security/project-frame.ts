@@ -12,7 +12,7 @@ import { notice, tabs, time, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent, PageFile } from "../../page.ts";
 import { mayDecide } from "./finding-list.ts";
 import { agoText, remedy } from "./knowledge.ts";
-import { productNames, scanBadge } from "./projects-page.ts";
+import { productNames, sampleBadge, scanBadge } from "./projects-page.ts";
 import { ecosystemName } from "./words.ts";
 
 /** What all tabs share as pages. */
@@ -58,13 +58,17 @@ export async function projectContent(call: PageCall, { path, actions = null, bod
     count: tab === "/components" ? project.metrics.components : null,
     current: tab === path,
   }));
+  const upload =
+    project.provider === "sample"
+      ? null
+      : markup`<a class="button quiet" href="${projectPath(call, "/sboms")}#upload-title">Upload an SBOM</a>`;
   const change = mayDecide(call)
-    ? markup`<a class="button quiet" href="${projectPath(call, "/move")}">Change product</a><a class="button quiet" href="${projectPath(call, "/sboms")}#upload-title">Upload an SBOM</a>`
+    ? markup`<a class="button quiet" href="${projectPath(call, "/move")}">Change product</a>${upload}`
     : null;
   return {
     title: project.name,
     trail: [{ path: call.link("/projects"), label: "Projects" }],
-    badge: scanBadge(project),
+    badge: markup`${project.provider === "sample" ? markup`${sampleBadge} ` : null}${scanBadge(project)}`,
     lead: await summary(project, call),
     actions: markup`${actions}${change}`,
     main: markup`${states(project, call)}${tabs("Parts of the project", views)}${await body(project)}`,

@@ -28,11 +28,13 @@ export const projectSbomsPage: Page = {
 function render(call: PageCall): Promise<PageContent> {
   return projectContent(call, {
     path: "/sboms",
-    body: async () => {
+    body: async ({ provider }) => {
       const { data } = await call.control(projectPartEndpoints.sboms, { id: projectId(call) });
-      const upload = mayDecide(call)
-        ? section("upload", "Upload a new SBOM", uploadForm(call))
-        : markup`<p class="hint">Auditors are read-only: they upload no SBOM.</p>`;
+      const upload = !mayDecide(call)
+        ? markup`<p class="hint">Auditors are read-only: they upload no SBOM.</p>`
+        : provider === "sample"
+          ? markup`<p class="hint">Sample data takes no other SBOM. <a href="${call.link("/projects/new")}">Add a project</a> for yours.</p>`
+          : section("upload", "Upload a new SBOM", uploadForm(call));
       return markup`${history(data)}${data.length < 2 ? null : section("difference", "What changed", await difference(data, call))}${upload}`;
     },
   });

@@ -37,7 +37,8 @@ export function projectTable(rows: readonly ProjectView[], { call, products, emp
       {
         label: "Name",
         kind: "text",
-        cell: ({ id, name }) => markup`<a href="${call.link(`/projects/${id}`)}">${userText(name)}</a>`,
+        cell: ({ id, name, provider }) =>
+          markup`<a href="${call.link(`/projects/${id}`)}">${userText(name)}</a>${provider === "sample" ? markup` ${sampleBadge}` : null}`,
       },
       {
         label: "Open vulnerabilities",
@@ -79,6 +80,9 @@ function nothing(call: PageCall, { text, create }: { text: string; create: Html 
     return emptyState(`No project has “${text}” in its name.`, markup`<a class="button quiet" href="${call.path}">Show all</a>`);
   return emptyState("No projects yet. Upload an SBOM to see its vulnerabilities.", create);
 }
+
+/** Of projects of the sample data. */
+export const sampleBadge = badge("neutral", "sample");
 
 // The state of a project's scan in a word.
 

@@ -76,6 +76,7 @@ const words: Record<AuditKind, string> = {
   "project.updated": "Project changed",
   "project.sbom.set": "SBOM uploaded",
   "project.sbom.removed": "SBOM removed",
+  "project.removed": "Project removed",
   "connection.created": "Connection created",
   "connection.credentials.replaced": "Credentials replaced",
   "connection.tested": "Connection tested",

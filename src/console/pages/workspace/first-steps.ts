@@ -1,13 +1,17 @@
 /**
  * The checklist of first steps on Home, over all three products: what is done is derived from what exists, and a person sees only steps
  * that their role may do. It is gone once all of them are done, or once the person hides it.
+ *
+ * A workspace without projects may load the sample data there. While that is loaded, Home says so and offers to remove it, with or without
+ * the checklist.
  */
 import { checklistEndpoints } from "../../../control-api/endpoints/checklist.ts";
+import { sampleEndpoints } from "../../../control-api/endpoints/uploads.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { actionButton } from "../../look/forms.ts";
+import { actionButton, confirmForm } from "../../look/forms.ts";
 import { section } from "../../look/parts.ts";
 import { checklist } from "../../look/steps.ts";
-import { hiddenFields } from "../../page-forms.ts";
+import { actDialog, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, PageCall } from "../../page.ts";
 
 type StepName = "request" | "key" | "limit" | "colleague" | "alert" | "sbom" | "connection";
@@ -69,9 +73,15 @@ const products: readonly { title: string; steps: readonly FirstStep[] }[] = [
   },
 ];
 
-/** null: all is done, it is hidden, or the role may do none of the steps. */
-export async function firstStepsSection(call: PageCall): Promise<Html | null> {
-  const state = await call.control(checklistEndpoints.show);
+interface FirstSteps {
+  /** null: all is done, it is hidden, or the role may do none of the steps. */
+  steps: Html | null;
+  /** That the sample data is loaded, unless the steps say so; null: it is not. */
+  sample: Html | null;
+}
+
+export async function firstSteps(call: PageCall): Promise<FirstSteps> {
+  const [state, sample] = await Promise.all([call.control(checklistEndpoints.show), readSample(call)]);
   // The operator has no key of their own.
   const may = ({ path }: FirstStep): boolean => call.offers(path) && (path !== "/keys/new" || call.viewer.email !== null);
   const offered = products
@@ -79,12 +89,12 @@ export async function firstStepsSection(call: PageCall): Promise<Html | null> {
     .filter(({ steps }) => steps.length > 0);
   const all = offered.flatMap(({ steps }) => steps);
   const done = all.filter(({ name }) => state[name]);
-  if (state.hidden || done.length === all.length) return null;
+  if (state.hidden || done.length === all.length) return { steps: null, sample: sample.isLoaded ? sample.line : null };
   const groups = offered.map(
     ({ title, steps }) =>
       markup`<div><h3>${title}</h3>${checklist(
         steps.map(({ name, label, path, words }) => ({ label, words, path: call.link(path), done: state[name] })),
-      )}</div>`,
+      )}${title === "Security" ? sample.line : null}</div>`,
   );
   const hide = actionButton({
     action: call.path,
@@ -93,7 +103,53 @@ export async function firstStepsSection(call: PageCall): Promise<Html | null> {
     hidden: hiddenFields(call, "hide-steps"),
   });
   const body = markup`<p class="under">${done.length} of ${all.length} done</p>${hide}<div class="groups">${groups}</div>`;
-  return markup`<div class="checklist">${section("first-steps", "First steps", body)}</div>`;
+  return { steps: markup`<div class="checklist">${section("first-steps", "First steps", body)}</div>`, sample: null };
+}
+
+interface Sample {
+  isLoaded: boolean;
+  /** null: the role may not change it, or the workspace has projects of its own and no sample data. */
+  line: Html | null;
+}
+
+async function readSample(call: PageCall): Promise<Sample> {
+  if (call.workspace.role === "auditor") return { isLoaded: false, line: null };
+  const { projects, own_projects: hasOwn } = await call.control(sampleEndpoints.show);
+  const isLoaded = projects.length > 0;
+  return { isLoaded, line: isLoaded ? loadedLine(call) : hasOwn ? null : loadLine(call) };
+}
+
+function loadLine(call: PageCall): Html {
+  const hidden = hiddenFields(call, "load-sample");
+  const load = actionButton({ action: call.path, label: "Load sample data", hidden });
+  return markup`<div class="sample"><span class="under">To look around first: three small projects of real packages.</span>${load}</div>`;
+}
+
+function loadedLine(call: PageCall): Html {
+  const body = confirmForm({
+    id: "remove-sample-data",
+    warning: "Its three projects are removed with their findings, and with the decisions on these. This cannot be undone.",
+    action: call.path,
+    hidden: hiddenFields(call, "remove-sample"),
+    submit: "Remove",
+    cancelPath: call.path,
+  });
+  const act = { action: "remove-sample", label: "Remove it", title: "Remove the sample data?", body };
+  const { button, dialog } = actDialog(call, act);
+  return markup`<div class="sample"><span>Sample data is loaded.</span>${button}</div>${dialog}`;
+}
+
+export async function loadSampleData(call: PageCall): Promise<ActionResult> {
+  const { changed } = await call.control(sampleEndpoints.load);
+  return {
+    goTo: call.path,
+    said: changed ? "The sample data is loaded and will be scanned." : "The sample data is loaded already.",
+  };
+}
+
+export async function removeSampleData(call: PageCall): Promise<ActionResult> {
+  const { removed } = await call.control(sampleEndpoints.remove);
+  return { goTo: call.path, said: removed.length === 0 ? "The sample data was not loaded." : "The sample data is removed." };
 }
 
 export async function hideSteps(call: PageCall): Promise<ActionResult> {

@@ -59,7 +59,7 @@ async function scan(lease: Lease, parts: ScanningParts & { log: Logger }, signal
   } catch (error) {
     const { attempts } = lease;
     if (error instanceof LeaseLostError)
-      return log.warn({ event: "scan.lost", project, attempts }, "Another scanner has the project");
+      return log.warn({ event: "scan.lost", project, attempts }, "Another scanner has the project, or it was removed");
     if (signal.aborted) return lease.release();
     const { name, code, stack } = describe(error);
     log.warn({ event: "scan.put_off", project, attempts, name, code, stack }, "A scan could not be completed");
