@@ -65,6 +65,10 @@ describe("I-5, no minute has more than the limit", () => {
     ];
     expect(rateWindow([rate(0, 2), ...back(60_000)], 0).broken).toEqual([]);
     expect(rateWindow([rate(0, 2), ...back(59_999)], 0).broken).toHaveLength(1);
+    const emptied = (at: number): HistoryEvent => ({ kind: "fault", name: "the counters are emptied", phase: "begins", at });
+    const [first, last] = [back(59_999).slice(0, -2), back(59_999).slice(-2)];
+    expect(rateWindow([rate(0, 2), ...first, emptied(60_500), ...last], 0).broken).toEqual([]);
+    expect(rateWindow([rate(0, 2), emptied(59_000), ...first, ...last], 0).broken).toHaveLength(1);
   });
 
   test("the checker allows for a gateway that stood still before its call, and for no longer", () => {

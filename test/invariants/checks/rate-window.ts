@@ -6,7 +6,8 @@ import { settingOf, type SettingHistory } from "../setting-history.ts";
 /**
  * I-5: no N + 1 admissions of a key lie within a minute by the counters' clock, where N is its limit. The same holds for the calls at
  * providers, in true time, except for the time in transit. When the counters' clock is set forward, that time counts as passed. When it is
- * set back, a key's next requests count for its newest time, although the clock had been further on.
+ * set back, a key's next requests count for its newest time, although the clock had been further on; counters that are lost after that are
+ * loaded with what gateways admitted within a minute by their own clocks.
  * A gateway that stood still calls late by as much.
  */
 export function rateWindow(history: History, delayMsMax: number): Finding {
@@ -14,12 +15,14 @@ export function rateWindow(history: History, delayMsMax: number): Finding {
   const rates = new Map<string, SettingHistory<number>>();
   const steps: { at: number; ms: number }[] = [];
   const stillness: { at: number; ms: number }[] = [];
+  const losses: number[] = [];
   const admitted = new Map<string, Admitted>();
   const byStore = new Map<string, Sent[]>();
   const byProvider = new Map<string, Sent[]>();
   for (const event of history) {
     if (event.kind === "rate") settingOf(rates, event.key).set(event.at, event.requestsPerMinute);
     if (event.kind === "stepped") steps.push(event);
+    if (event.kind === "fault" && /counters are emptied|without the last writes/.test(event.name)) losses.push(event.at);
     if (event.kind === "healed" && event.stoodStillMs) stillness.push({ at: event.at, ms: event.stoodStillMs });
     if (event.kind === "admitted") admitted.set(event.generation, event);
     if (event.kind !== "called") continue;
@@ -32,8 +35,13 @@ export function rateWindow(history: History, delayMsMax: number): Finding {
     listOf(byProvider, key).push({ time: event.at, at: event.at, allowed, generation });
   }
   const window = (from: number): number => rateWindowMs - steppedWithin(steps, from, delayMsMax);
-  const setBack = (before: Sent, last: Sent): number =>
-    Math.max(0, ...steps.filter(({ at, ms }) => ms < 0 && at > before.at && at <= last.at).map(({ at }) => at - before.at));
+  const setBack = (before: Sent, last: Sent): number => {
+    const between = steps.filter(({ at, ms }) => ms < 0 && at > before.at && at <= last.at);
+    return Math.max(
+      0,
+      ...between.map(({ at }) => (losses.some((loss) => loss > at && loss <= last.at) ? last.at : at) - before.at),
+    );
+  };
   for (const [key, sent] of byStore) checkWindow(sent, { window, setBack }, notes, `key ${key}, by the counters' clock`);
   const trueWindow = (from: number): number => window(from) - delayMsMax - stoodStillBefore(stillness, from, delayMsMax);
   const inTruth = { window: trueWindow, setBack: () => 0 };

@@ -32,9 +32,10 @@ function goBack(world: World, { backMs, downMs }: { backMs: number; downMs: numb
   const restore = ledger.remember();
   scheduler.plan(backMs, null, () => {
     if (ledger.server.isDead) return;
+    const mayRestore = (): boolean => ledger.server.isDead && !world.hasUnspooledEnds;
     world.injectFault(backMs === 0 ? "the database restarts" : "the database goes back in time", () => {
       world.close("the database is down", { server: "ledger", ms: downMs });
-      scheduler.plan(downMs - 1, null, () => void (ledger.server.isDead && restore()));
+      scheduler.plan(downMs - 1, null, () => void (mayRestore() && restore()));
     });
   });
 }

@@ -45,6 +45,11 @@ export class World {
   /** A gateway lost its disk. Its open generations exist only in the counters until they expire. */
   #hasLostDisk = false;
   #diskWasFull = false;
+  /**
+   * Whether a gateway died with ends that its full disk had refused and the ledger had. Its successor ends them again, as cut; a ledger that
+   * lost them meanwhile would keep that.
+   */
+  hasUnspooledEnds = false;
 
   constructor(seed: number, chance: Chance) {
     this.chance = chance;
@@ -141,7 +146,9 @@ export class World {
       // A frozen process writes nothing when there is room again.
       const mayLack = this.#diskWasFull && (host.frozenUntil > this.scheduler.now || gateway?.isSpooling === false);
       const isInMemory = mayLack && gateway?.owes(this.ledger.ledger.charges);
-      if (!isInMemory) this.fleet.crash(slot, downMs);
+      if (isInMemory) return;
+      if (mayLack) this.hasUnspooledEnds = true;
+      this.fleet.crash(slot, downMs);
     });
   }
 
