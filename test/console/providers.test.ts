@@ -1,5 +1,6 @@
 /** The operator's pages of providers, and what leads to them: Home, a model's page, the list of models, and own keys. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { DomainError } from "../../src/accounts/errors.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { acts, goodKey, ServiceProviders, wrongKey } from "../support/gateway/service-providers.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -86,6 +87,19 @@ describe.each(oneDatabase)("the pages of providers on $name", ({ open }) => {
     );
     const own = await show(`${page}?add=acme&own=yes`);
     expect([own.includes("Allow own keys of Acme"), own.includes('type="password"')]).toEqual([true, false]);
+  });
+
+  test("where the providers cannot be listed, Home says nothing of them, and shows the rest", async () => {
+    const list = spyOn(providers.models, "serviceKey").mockImplementation(() => {
+      throw new DomainError("unavailable", "There is no catalog");
+    });
+    try {
+      const text = await inModels("/", operator);
+      expect(text).toContain(`See under <a href="${page}">Providers</a>`);
+      expect(text).not.toContain("No model of a provider can be called");
+    } finally {
+      list.mockRestore();
+    }
   });
 
   test("an accepted key leads to the provider's page, where each model turns as its check ends", async () => {

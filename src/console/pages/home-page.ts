@@ -144,22 +144,24 @@ async function firstRequest(call: PageCall, steps: Html | null): Promise<Html> {
 /** The operator makes models callable; members then send requests. */
 async function operatorSteps(call: PageCall): Promise<Html> {
   // A catalog that cannot be read must not keep the operator from the rest of the page.
-  const { data: providers } = await call.control(providerEndpoints.list).catch(() => ({ data: [] }));
-  const serving = providers.filter(({ callable }) => callable > 0);
-  const names = serving.map(({ name }) => name).join(", ");
-  const added =
-    serving.length === 0
-      ? markup`<a href="${providersPath}">Add a provider’s key</a>. No model of a provider can be called before.`
-      : markup`${userText(names)} ${serving.length === 1 ? "serves" : "serve"} models. <a href="${providersPath}">Add another provider</a>.`;
+  const providers = await call.control(providerEndpoints.list).catch(() => null);
   return section(
     "first",
     "The first request",
     markup`<ol>
-      <li>${added}</li>
+      <li>${providers === null ? markup`See under <a href="${providersPath}">Providers</a> whose models can be called.` : servingWords(providers.data)}</li>
       <li><a href="${call.link("/members")}">Invite a member</a>. Members create keys, and try models in the Workbench.</li>
       <li>See under <a href="${call.link("/requests")}">Requests</a> what they cost, to the nano-dollar.</li>
     </ol>`,
   );
+}
+
+function servingWords(providers: readonly { name: string; callable: number }[]): Html {
+  const serving = providers.filter(({ callable }) => callable > 0);
+  if (serving.length === 0)
+    return markup`<a href="${providersPath}">Add a provider’s key</a>. No model of a provider can be called before.`;
+  const names = serving.map(({ name }) => name).join(", ");
+  return markup`${userText(names)} ${serving.length === 1 ? "serves" : "serve"} models. <a href="${providersPath}">Add another provider</a>.`;
 }
 
 // The numbers at the top of Home.
