@@ -79,30 +79,44 @@ interface DependencyPath {
   whole: boolean;
 }
 
+interface Step {
+  position: number;
+  name: string;
+  label: string;
+  /** The position of the component that it is reached by; null: none. */
+  via: number | null;
+}
+
 /**
- * The limits make the planner look up each position in the index, even without statistics.
+ * Reads one step of all paths at a time, in a statement that is quick with any plan: a connection may still have the plan that it made
+ * while there were only small SBOMs.
  * @returns the paths by the position of their last component
  */
 export async function selectPaths(
   { sbom, positions, stepsMax }: { sbom: string; positions: readonly number[]; stepsMax: number },
   sql: Queries,
 ): Promise<Map<number, DependencyPath>> {
-  const rows = await sql<({ position: number } & DependencyPath)[]>`
-    WITH RECURSIVE step AS (
-      SELECT asked.position AS of, own.name, own.version, own.via, 1 AS steps
-      FROM unnest(${arrayText(positions, (position) => position)}::integer[]) AS asked (position)
-      CROSS JOIN LATERAL (
-        SELECT name, version, via FROM sbom_components WHERE sbom_id = ${sbom} AND position = asked.position LIMIT 1) AS own
-      UNION ALL
-      SELECT step.of, before.name, before.version, before.via, step.steps + 1
-      FROM step CROSS JOIN LATERAL (
-        SELECT name, version, via FROM sbom_components WHERE sbom_id = ${sbom} AND position = step.via LIMIT 1) AS before
-      WHERE step.steps < ${stepsMax}
-    )
-    SELECT of AS position, array_agg(${cut(sql`name`, sql)} ORDER BY steps DESC) AS names,
-      array_agg(${cut(sql`name || coalesce('@' || version, '')`, sql)} ORDER BY steps DESC) AS labels, bool_or(via IS NULL) AS whole
-    FROM step GROUP BY of`;
-  return new Map(rows.map(({ position, ...path }) => [position, path]));
+  const known = new Map<number, Step>();
+  let asked = new Set(positions);
+  for (let steps = 0; steps < stepsMax && asked.size > 0; steps++) {
+    const found = await sql<Step[]>`
+      SELECT position, ${cut(sql`name`, sql)} AS name, ${cut(sql`name || coalesce('@' || version, '')`, sql)} AS label, via
+      FROM sbom_components
+      WHERE sbom_id = ${sbom} AND position = ANY (${arrayText([...asked], (position) => position)}::integer[])`;
+    for (const step of found) known.set(step.position, step);
+    asked = new Set(found.flatMap(({ via }) => (via === null || known.has(via) ? [] : [via])));
+  }
+  const reached = positions.filter((position) => known.has(position));
+  return new Map(reached.map((position) => [position, pathTo(position, { known, stepsMax })]));
+}
+
+/** From the root, or from the component that is `stepsMax` away. */
+function pathTo(position: number, { known, stepsMax }: { known: ReadonlyMap<number, Step>; stepsMax: number }): DependencyPath {
+  const steps: Step[] = [];
+  for (let step = known.get(position); step !== undefined && steps.length < stepsMax; step = known.get(step.via ?? -1))
+    steps.unshift(step);
+  const [first] = steps;
+  return { names: steps.map(({ name }) => name), labels: steps.map(({ label }) => label), whole: first?.via === null };
 }
 
 /** What a workspace stores: the number of documents, and the characters in all their rows. */
