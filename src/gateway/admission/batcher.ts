@@ -225,15 +225,14 @@ export class PendingReleases {
   }
 
   add(workspace: WorkspaceId, generation: GenerationId): void {
-    const words = "Too many admissions with an unknown outcome; the sweeper releases this one";
-    if (this.#size < releasesWaitingMax) this.#add({ kind: "void", workspace, generation });
-    else this.#log.error({ event: "releases.full", generation }, words);
+    this.#add(
+      { kind: "void", workspace, generation },
+      "Too many admissions with an unknown outcome; the sweeper releases this one",
+    );
   }
 
   reload(reload: Omit<Reload, "kind">): void {
-    const words = "Too many requests to load counters again; what they may lack ends with its holds";
-    if (this.#size < releasesWaitingMax) this.#add({ kind: "reload", ...reload });
-    else this.#log.error({ event: "releases.full", workspace: reload.workspace }, words);
+    this.#add({ kind: "reload", ...reload }, "Too many requests to load counters again; what they may lack ends with its holds");
   }
 
   /** How many are not released yet. */
@@ -255,7 +254,9 @@ export class PendingReleases {
     this.#running = false;
   }
 
-  #add(request: PendingRelease["request"]): void {
+  /** @param problem what the log says where too many wait */
+  #add(request: PendingRelease["request"], problem: string): void {
+    if (this.#size >= releasesWaitingMax) return this.#log.error({ event: "releases.full", ...request }, problem);
     this.#size++;
     this.#waiting.push({ request, endsAt: this.#clock.monotonic() + holdMs });
     if (!this.#running) void this.#run();

@@ -121,13 +121,11 @@ export class GenerationJournal implements Disposable {
    */
   recover(): RecoveredWork {
     const { intents, ended, settlements, interrupted, pendingAdmissions, blocks, closed } = this.#spool.takeRecovered();
-    const admitted = new Map<WorkspaceId, number>();
     for (const intent of intents) {
-      const { workspace, admittedAt } = intent;
       this.#open.addTime(intent, this.#parts.clock.monotonic());
       if (!ended.has(intent.generation)) this.#open.add(intent);
-      admitted.set(workspace, Math.max(admittedAt, admitted.get(workspace) ?? 0));
     }
+    const admitted = this.#open.lastAdmissions();
     for (const settlement of settlements) this.#publisher.add(settlement, encodeSettlement(settlement));
     const ends = interrupted.map((generation) => interruptedSettlement(generation, this.#parts.clock.now()));
     for (const end of ends) void this.end(end);
@@ -357,7 +355,7 @@ class OpenGenerations {
     return new Map(
       [...this.#workspaces].map(([workspace, { holds, admissions }]) => {
         let last = 0;
-        for (const { times } of admissions.values()) last = Math.max(last, times.at(-1) ?? 0);
+        for (const { times } of admissions.values()) for (const admittedAt of times) last = Math.max(last, admittedAt);
         for (const { admittedAt } of holds.values()) last = Math.max(last, admittedAt);
         return [workspace, last];
       }),
