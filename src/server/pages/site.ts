@@ -8,7 +8,7 @@ import { asset, pageStyle, type Asset, pageHeader } from "../../http/page.ts";
 
 export const referencePath = "/reference";
 export const connectorsPath = "/connectors";
-/** Leads to the sign-in, or whoever is signed in to their workspace: the public pages are the same for both. */
+/** It leads to a person's workspace, or to the sign-in. Public pages do not know whether anyone is signed in. */
 export const consolePath = "/console";
 
 /** The script of copy buttons, which also shows the address that the browser used. */

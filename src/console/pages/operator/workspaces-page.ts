@@ -12,7 +12,7 @@ import { actDialog, formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { limitMeter } from "../../look/limit-meter.ts";
 import { form } from "../../look/forms.ts";
-import { arrangedList } from "../../look/list-view.ts";
+import { arrangedList, type ListColumn } from "../../look/list-view.ts";
 import { badge, dialog, opener, emptyState, section, money, userText } from "../../look/parts.ts";
 import { idToCopy, limitMeters, thingPage } from "../../look/thing.ts";
 import { workspacePath } from "../../redirect.ts";
@@ -57,7 +57,6 @@ async function render(call: PageCall): Promise<PageContent> {
 function list(rows: readonly WorkspaceView[], call: PageCall, open: Html) {
   const nameLink = ({ id, name }: WorkspaceView): Html =>
     markup`<a href="${call.link(`/workspaces/${id}`)}">${userText(name)}</a>`;
-  const amount = (usd: string | null): bigint | null => (usd === null ? null : parseUsd(usd));
   return arrangedList<WorkspaceView>(
     {
       caption: "Workspaces",
@@ -70,34 +69,10 @@ function list(rows: readonly WorkspaceView[], call: PageCall, open: Html) {
           cell: ({ enabled }) => (enabled ? badge("good", "on") : badge("neutral", "off")),
           by: ({ enabled }) => Number(enabled),
         },
-        {
-          name: "balance",
-          label: "Balance",
-          kind: "money",
-          cell: ({ balance_usd: usd }) => money(usd),
-          by: (row) => amount(row.balance_usd),
-        },
-        {
-          name: "reserved",
-          label: "Reserved",
-          kind: "money",
-          cell: ({ reserved_usd: usd }) => money(usd, "unknown"),
-          by: (row) => amount(row.reserved_usd),
-        },
-        {
-          name: "month",
-          label: "Spent this month",
-          kind: "money",
-          cell: ({ month_spent_usd: usd }) => money(usd),
-          by: (row) => amount(row.month_spent_usd),
-        },
-        {
-          name: "limit",
-          label: "Spend limit",
-          kind: "money",
-          cell: ({ spend_limit_usd: usd }) => money(usd),
-          by: (row) => amount(row.spend_limit_usd),
-        },
+        moneyColumn({ name: "balance", label: "Balance", usd: (row) => row.balance_usd }),
+        moneyColumn({ name: "reserved", label: "Reserved", usd: (row) => row.reserved_usd, none: "unknown" }),
+        moneyColumn({ name: "month", label: "Spent this month", usd: (row) => row.month_spent_usd }),
+        moneyColumn({ name: "limit", label: "Spend limit", usd: (row) => row.spend_limit_usd }),
         {
           label: "Go to",
           kind: "actions",
@@ -111,6 +86,22 @@ function list(rows: readonly WorkspaceView[], call: PageCall, open: Html) {
     },
     call,
   );
+}
+
+interface MoneyColumn {
+  name: string;
+  label: string;
+  usd(row: WorkspaceView): string | null;
+  /** Shown in place of null. */
+  none?: string;
+}
+
+function moneyColumn({ name, label, usd, none }: MoneyColumn): ListColumn<WorkspaceView> {
+  const by = (row: WorkspaceView): bigint | null => {
+    const amount = usd(row);
+    return amount === null ? null : parseUsd(amount);
+  };
+  return { name, label, kind: "money", cell: (row) => money(usd(row), none), by };
 }
 
 function newWorkspaceForm(call: PageCall, action: string): Html {

@@ -320,11 +320,7 @@ function epssText(epss: number | null): string | null {
   return percent < 0.1 ? "< 0.1 %" : `${percent.toFixed(1)} %`;
 }
 
-interface Exploit {
-  known_exploited_since: string | null;
-  epss: number | null;
-  epss_percentile: number | null;
-}
+type Exploit = Pick<SearchedFinding, "known_exploited_since" | "epss" | "epss_percentile">;
 
 /** What is known of exploits, as facts of a finding or of a vulnerability. */
 export function exploitFacts({ known_exploited_since: since, epss, epss_percentile: percentile }: Exploit) {
