@@ -30,7 +30,7 @@ describe.skipIf(!available)("while a part is down", () => {
     const environment = { [stubKeyEnv]: "sk-stub", LOG_LEVEL: "fatal" };
     fleet = stack.use(await Fleet.start({ gateways: 1, workers: 2, services: services.urls, catalogDir, environment }));
     await fleet.runnable("stub/model");
-    keys = (await fleet.operator().customer({ credit: "10", keys: 12 })).keys;
+    keys = (await fleet.operator().customer({ credit: "10", keys: 100 })).keys;
     expect((await known()).status).toBe(200);
   }, 60_000);
   afterAll(() => stack.disposeAsync(), 30_000);
@@ -42,7 +42,9 @@ describe.skipIf(!available)("while a part is down", () => {
 
   /** A request with a key that this gateway never saw. */
   function unseen(): Promise<Outcome> {
-    return outcomeOf(chat({ url: fleet.url(), key: keys[nextKey++]?.key ?? "" }));
+    const key = keys[nextKey++]?.key;
+    if (key === undefined) throw new Error("Every key was used once");
+    return outcomeOf(chat({ url: fleet.url(), key }));
   }
 
   const codes = (outcomes: Outcome[]): string[] => outcomes.map(({ status, code }) => `${status} ${code}`);
