@@ -61,9 +61,9 @@ describe.skipIf(!available)("while a part is down", () => {
     expect(stub.calls.length).toBe(calls);
   }
 
-  /** Waits at most five seconds after the part is back. */
-  async function expectBack(): Promise<void> {
-    await until(async () => (await known()).status === 200, 5_000);
+  /** A part that is back serves within five seconds. */
+  async function expectBack(waitMs = 5_000): Promise<void> {
+    await until(async () => (await known()).status === 200, waitMs);
   }
 
   test("without Redis the answer is billing_unavailable", async () => {
@@ -100,7 +100,8 @@ describe.skipIf(!available)("while a part is down", () => {
     await Promise.all(fleet.workers.map((worker) => worker.kill()));
     await expectClosed({ known: "503 billing_unavailable", unseen: "503 auth_unavailable" });
     fleet.addWorker();
-    await expectBack();
+    // This worker has to start first, which can take long on a busy machine.
+    await expectBack(20_000);
   }, 40_000);
 
   test("without Redis, GET /key answers without amounts", async () => {
