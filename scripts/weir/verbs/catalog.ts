@@ -121,7 +121,7 @@ function modelTallyText({ models, providers, prices, sources }: ModelTally): str
   ].join("\n\n");
 }
 
-function tallyText({ total, categories, evidence, sources }: Tally): string {
+function tallyText({ total, categories, evidence, sources, checked }: Tally): string {
   const counts = [...categories, { category: "all", ...total }].map((row) =>
     [row.category, row.connectors, row.specific, row.grants, row.docs, row.mcp].map(String),
   );
@@ -129,6 +129,12 @@ function tallyText({ total, categories, evidence, sources }: Tally): string {
     columns([["CATEGORY", "CONNECTORS", "SPECIFIC FORMS", "GRANTS", "DOCS", "MCP"], ...counts]),
     columns([["CLAIM WITH ITS SOURCE", "CONNECTORS"], ...evidence.map(({ claim, connectors }) => [claim, String(connectors)])]),
     columns([["SOURCES FROM", "NUMBER"], ...sources.map(({ place, sources }) => [place, String(sources)])]),
+    columns([
+      [`SPECIFIC FORMS CHECKED SINCE ${checked.since}`, "CONNECTORS"],
+      ["on the vendor's own pages", String(checked.vendor)],
+      ["a claim only with two other witnesses", String(checked.witnesses)],
+      ["not yet", String(checked.unchecked)],
+    ]),
   ].join("\n\n");
 }
 

@@ -62,6 +62,8 @@ export type FileCredentialSet = Static<typeof FileCredentialSet>;
 export const Evidence = strict({
   url: Address,
   for: Type.Array(oneOf(claims), { minItems: 1, description: `a list of what the source supports: ${claims.join(", ")}` }),
+  /** Whose word it is: the vendor's own, or a witness's, which counts as checked only with a second one. Absent: not judged yet. */
+  by: Type.Optional(oneOf(["vendor", "witness"] as const)),
   seen: Day,
 });
 export type Evidence = Static<typeof Evidence>;

@@ -21,7 +21,22 @@ export interface Tally {
   evidence: { claim: Claim | "none"; connectors: number }[];
   /** Sources by origin: a GitHub repository, or the sites of vendors and others. */
   sources: { place: string; sources: number }[];
+  checked: Checked;
 }
+
+/**
+ * Connectors with a specific form whose every claim was read again since the day `since`: all of them on the vendor's own pages, or at
+ * least one of them only with two other witnesses.
+ */
+export interface Checked {
+  since: string;
+  vendor: number;
+  witnesses: number;
+  unchecked: number;
+}
+
+/** The day on which the last review of the whole catalog began. */
+const reviewBegan = "2026-11-28";
 
 export function tallyOf({ categories, connectors }: ConnectorCatalog): Tally {
   return {
@@ -35,7 +50,25 @@ export function tallyOf({ categories, connectors }: ConnectorCatalog): Tally {
       { claim: "none", connectors: connectors.filter((one) => claimsOf(one).size === 0).length },
     ],
     sources: placesOf(connectors),
+    checked: checkedOf(connectors),
   };
+}
+
+function checkedOf(connectors: readonly Connector[]): Checked {
+  const counts = { vendor: 0, witnesses: 0, unchecked: 0 };
+  for (const connector of connectors) if (connector.form === "specific") counts[checkedBy(connector)] += 1;
+  return { since: reviewBegan, ...counts };
+}
+
+function checkedBy(connector: Connector): "vendor" | "witnesses" | "unchecked" {
+  const fresh = connector.evidence.filter(({ seen }) => seen >= reviewBegan);
+  const sides = [...claimsOf(connector)].map((claim) => {
+    const sources = fresh.filter((one) => one.for.includes(claim));
+    if (sources.some(({ by }) => by === "vendor")) return "vendor";
+    return sources.filter(({ by }) => by === "witness").length >= 2 ? "witnesses" : "unchecked";
+  });
+  if (sides.includes("unchecked")) return "unchecked";
+  return sides.includes("witnesses") ? "witnesses" : "vendor";
 }
 
 function countsOf(connectors: readonly Connector[]): Counts {

@@ -9,6 +9,7 @@ import { readConnectorFiles, formatProblem } from "../../../../src/connectors/ca
 import { exportCatalog } from "../../../../src/connectors/catalog/exports.ts";
 import { judgeConnectors, judgeSearchWords } from "../../../../src/connectors/catalog/files/judge.ts";
 import { ConnectorRow } from "../../../../src/connectors/catalog/row.ts";
+import type { Connector } from "../../../../src/connectors/catalog/files/schema.ts";
 import { tallyOf } from "../../../../src/connectors/catalog/files/tally.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../../support/temporary-folder.ts";
 import { sampleConnector } from "../sample.ts";
@@ -106,6 +107,28 @@ describe("weir catalog check", () => {
     expect(out).toMatch(new RegExp(`^all +${[connectors, specific, grants, docs, mcp].join(" +")}$`, "m"));
     for (const { category } of tally.categories) expect(out).toContain(`${category} `);
     expect(out).toMatch(new RegExp(`^docs +${docs}$`, "m"));
+  });
+
+  test("counts a form as checked by the vendor's pages, or by two other witnesses, since the review began", () => {
+    const checkedWith = (evidence: Connector["evidence"]) => {
+      const { vendor_oauth: _, ...form } = sampleConnector({ grant: null, mcp: null, evidence });
+      return tallyOf({ ...catalog, connectors: [form] }).checked;
+    };
+    const source: Connector["evidence"][number] = {
+      url: "https://docs.acme.example",
+      for: ["fields", "docs"],
+      seen: "2026-11-28",
+    };
+    const counted = { since: "2026-11-28", vendor: 0, witnesses: 0, unchecked: 0 };
+    const vendor = { ...source, by: "vendor" as const };
+    const witness = { ...source, by: "witness" as const };
+    expect(checkedWith([vendor])).toEqual({ ...counted, vendor: 1 });
+    expect(checkedWith([{ ...vendor, for: ["docs"] }])).toEqual({ ...counted, unchecked: 1 });
+    expect(checkedWith([{ ...vendor, seen: "2026-11-20" }])).toEqual({ ...counted, unchecked: 1 });
+    expect(checkedWith([witness])).toEqual({ ...counted, unchecked: 1 });
+    expect(checkedWith([witness, { ...witness, url: "https://two.example" }])).toEqual({ ...counted, witnesses: 1 });
+    const { vendor: byVendor, witnesses, unchecked } = tally.checked;
+    expect(byVendor + witnesses + unchecked).toBe(tally.total.specific);
   });
 
   test("prints the same as one JSON document", async () => {
