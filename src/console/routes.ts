@@ -30,7 +30,7 @@ import { plainResponse } from "./shell.ts";
 import { roleRefusal, showPage } from "./show-page.ts";
 import { signInAnswer } from "./sign-in/sign-in.ts";
 import { zoneChosen, zonePath } from "./time-zone.ts";
-import { findViewer, isOperator, type Viewer } from "./viewer.ts";
+import { asOperator, findViewer, isOperator, type Viewer } from "./viewer.ts";
 
 const prefix = "/console";
 
@@ -50,16 +50,17 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   const path = whole.slice(prefix.length).replace(/\/$/, "") || "/";
   if (request.method === "POST") requireSameOrigin(request);
   const address = parts.control.proxies.clientOf(request, server);
-  const viewer = await findViewer(request, parts.control);
+  const person = await findViewer(request, parts.control);
   if (request.method === "POST" && whole === themePath) return themeChosen(query, request);
-  const signIn = await signInAnswer({ request, path, query, address, viewer, door: doors.signIns }, parts);
+  const signIn = await signInAnswer({ request, path, query, address, viewer: person, door: doors.signIns }, parts);
   if (signIn !== null) return signIn;
-  if (viewer === null) return signedOut(request);
-  if (path === "/") return seeOther(startOf(viewer));
-  if (path === "/switch") return switched(query, viewer);
-  if (request.method === "POST" && whole === zonePath) return await chooseZone(request, viewer, doors, parts);
+  if (person === null) return signedOut(request);
+  if (path === "/") return seeOther(startOf(person));
+  if (path === "/switch") return switched(query, person);
+  if (request.method === "POST" && whole === zonePath) return await chooseZone(request, person, doors, parts);
   const found = findPage(path, pages);
   if (found === null) throw new DomainError("not_found", "There is no such page in the Console");
+  const viewer = asOnPage(found, person);
   const workspace = await workspaceOf(found, viewer, parts);
   const refusal = await roleRefusal(found.page, { workspace, viewer, path: whole }, parts);
   if (refusal !== null) return refusal;
@@ -115,6 +116,13 @@ function signedOut(request: Request): Response {
   const { path, query } = requestTarget(request);
   const next = query.size === 0 ? path : `${path}?${query.toString()}`;
   return seeOther(path === prefix ? `${prefix}/sign-in` : `${prefix}/sign-in?next=${encodeURIComponent(next)}`);
+}
+
+/** A person who operates too is the operator on the operator's pages, and in workspaces in which they are no member. */
+function asOnPage({ page, workspace: named }: FoundPage, viewer: Viewer): Viewer {
+  if (!viewer.operates || page.of === "person") return viewer;
+  const isMember = viewer.workspaces.some(({ id, name }) => name === named || id === named);
+  return isMember ? viewer : asOperator(viewer);
 }
 
 /** @throws DomainError not_found, also for a workspace in which the viewer has no role */

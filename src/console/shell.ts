@@ -17,7 +17,7 @@ import { sentence } from "./page-forms.ts";
 import type { Page, PageCall, PageContent, Section } from "./page.ts";
 import { pages } from "./pages.ts";
 import { saidIn, saidOnceCookie, workspacePath } from "./redirect.ts";
-import { roleName, isOperator, type Viewer, type ViewerRole } from "./viewer.ts";
+import { roleName, type Viewer, type ViewerRole } from "./viewer.ts";
 
 interface Shell {
   content: PageContent;
@@ -86,7 +86,7 @@ function surroundings(page: Page, { viewer, workspace, path }: Framed): Surround
   const shown = current ?? (page.of === "person" ? (viewer.workspaces[0] ?? null) : null);
   const sections = [
     ...(shown === null ? [] : sectionsOf("workspace", { base: workspacePath(shown.name), role: shown.role, path, page })),
-    ...(isOperator(viewer) ? sectionsOf("operator", { base: "/console/operator", role: "operator", path, page }) : []),
+    ...(viewer.operates ? sectionsOf("operator", { base: "/console/operator", role: "operator", path, page }) : []),
   ];
   return {
     homePath: "/",

@@ -21,6 +21,8 @@ export interface Viewer {
   /** The cookie's value. */
   token: string;
   principal: Principal;
+  /** Whether they may open the operator's pages. */
+  operates: boolean;
   /** null: the operator. */
   email: string | null;
   workspaces: { id: string; name: string; role: ViewerRole }[];
@@ -44,6 +46,7 @@ export async function findViewer(request: Request, { sql, clock }: ControlParts)
     session,
     token,
     principal,
+    operates: principal.kind === "operator" || principal.operates === true,
     email,
     workspaces,
     invitations: invitations.length,
@@ -55,6 +58,12 @@ export async function findViewer(request: Request, { sql, clock }: ControlParts)
 /** Whether a page that refreshes itself asks for what is new. No browser does so by itself, since no page is stored. */
 export function isPoll({ method, headers }: Request): boolean {
   return method === "GET" && headers.has("if-none-match");
+}
+
+/** The viewer as the operator, on whose pages they are no member. */
+export function asOperator(viewer: Viewer): Viewer {
+  const { provedAt, bothFactors } = viewer.session;
+  return { ...viewer, principal: { kind: "operator", provedAt, bothFactors }, email: null };
 }
 
 export function isOperator({ principal }: Viewer): boolean {

@@ -62,6 +62,7 @@ export function resolveActors(principal: Principal, sources: Sources): ActorReso
     },
     operator(action) {
       if (principal.kind === "operator") return principal;
+      if (principal.operates) return { kind: "operator" };
       const message = `Cannot ${action} as "${principal.email}": only the operator may`;
       throw new DomainError("forbidden", message, { field: principal.namedBy });
     },

@@ -126,10 +126,11 @@ export class SessionAuthenticator implements Authenticator {
   }
 }
 
-/** The principal of a session. */
-export function principalOf({ email, provedAt, bothFactors }: Session): Principal {
+/** The principal of a session. Whoever got the link of a start holds the machine, and with it the operator token. */
+export function principalOf({ email, way, provedAt, bothFactors }: Session): Principal {
   const proof = { provedAt, bothFactors };
-  return email === null ? { kind: "operator", ...proof } : { kind: "person", email, carriedBy: "session", ...proof };
+  if (email === null) return { kind: "operator", ...proof };
+  return { kind: "person", email, carriedBy: "session", operates: way === "start", ...proof };
 }
 
 /** One message for every cause. */

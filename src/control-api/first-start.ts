@@ -1,7 +1,7 @@
 /**
  * Creates what a new service needs to be tried: if there is no workspace, one named `default` with 10 USD, its owner, and a key of each
  * kind. All of it is one transaction, and it happens once even if several processes start together. The full keys are only in its
- * result.
+ * result. Who tries Weir in one process sees all that it offers; in a fleet, the operator decides about early access.
  */
 import type { MemberActor, Service } from "../accounts/audit/actor.ts";
 import type { Database } from "../backing/backing.ts";
@@ -11,6 +11,7 @@ import type { WorkspaceId } from "../kernel/ids.ts";
 import { createKey } from "../accounts/keys/keys.ts";
 import { addMember } from "../accounts/members/members.ts";
 import { anyWorkspace, lockWorkspaces } from "../accounts/workspaces/store.ts";
+import { setWorkspace, type EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
 
 const actor: Service = { kind: "service" };
 /** The owner of the first workspace. */
@@ -30,10 +31,12 @@ export async function firstStart({
   sql,
   clock,
   slug,
+  earlyAccess = [],
 }: {
   sql: Database;
   clock: Clock;
   slug: string;
+  earlyAccess?: readonly EarlyAccessFeature[];
 }): Promise<FirstStart | null> {
   if (await anyWorkspace(sql)) return null;
   return sql.begin(async (tx) => {
@@ -41,6 +44,7 @@ export async function firstStart({
     if (await anyWorkspace(tx)) return null;
     const sources = { sql: tx, clock, slug };
     const workspace = await openWorkspace({ actor, form: { name: "default", credit_usd: "10" }, ref: "first start" }, sources);
+    if (earlyAccess.length > 0) await setWorkspace({ actor, workspace, settings: { early_access: [...earlyAccess] } }, sources);
     await addMember({ actor, workspace, member: { email: owner.email, role: owner.role } }, sources);
     const { key } = await createKey({ actor: owner, workspace, form: { name: "first key" } }, sources);
     const tools = await createKey({ actor: owner, workspace, form: { name: "first tools key", kind: "tools" } }, sources);

@@ -10,6 +10,7 @@ import { startMetering } from "../../workers/metering.ts";
 import { startProber } from "../../workers/prober.ts";
 import { startDeliveries, webhookFetch } from "../accounts/alerts/deliveries.ts";
 import { startTopUps } from "../../workers/top-ups.ts";
+import { earlyAccessFeatures } from "../accounts/workspaces/workspaces.ts";
 import { notifying, type Database } from "../backing/backing.ts";
 import { EmbeddedBus } from "../backing/embedded/bus.ts";
 import { EmbeddedCounters } from "../backing/embedded/counters.ts";
@@ -52,7 +53,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   const connectors = new CatalogCache({ sql, folder: config.catalogDir, clock, log });
   await connectors.publish();
   const backing = { sql, reads: sql, bus };
-  const first = await firstStart({ sql, clock, slug });
+  const first = await firstStart({ sql, clock, slug, earlyAccess: earlyAccessFeatures });
   stack.use(await startAdmission({ backing, counters, models, clock, log }));
   const noLock = async (): Promise<AsyncDisposable> => new AsyncDisposableStack();
   stack.use(await startMetering({ backing, counters, lock: noLock, clock, log, isAlone: true }));
@@ -91,11 +92,11 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   };
 }
 
-/** A link for the owner that the first start made; null if that account is gone or not active. */
+/** A link for the owner that the first start made, who is the operator here too; null if that account is gone or not active. */
 async function ownerLink({ publicUrl }: Config, sources: { sql: Database; clock: Clock }): Promise<string | null> {
   return sources.sql.begin(async (tx) => {
     if ((await lockAccount(firstOwner, tx)) !== "active") return null;
-    const { path } = await createSignInLink({ email: firstOwner, purpose: "sign in" }, { ...sources, sql: tx });
+    const { path } = await createSignInLink({ email: firstOwner, purpose: "start" }, { ...sources, sql: tx });
     return publicUrl + path;
   });
 }

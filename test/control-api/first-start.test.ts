@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { firstStart } from "../../src/control-api/first-start.ts";
 import { hashKey } from "../../src/kernel/ids.ts";
 import { findKeyRecords } from "../../src/accounts/keys/find.ts";
+import { earlyAccessFeatures, findWorkspace } from "../../src/accounts/workspaces/workspaces.ts";
 import { Control } from "../support/control.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
@@ -48,6 +49,13 @@ describe.each(oneDatabase)("a first start on $name", ({ open }) => {
       key,
       key,
     ]);
+  });
+
+  test("in one process, the workspace has every feature of early access", async () => {
+    await using empty = await open();
+    const { sql, clock } = new Control(empty.sql).parts;
+    await firstStart({ sql, clock, slug: "platform", earlyAccess: earlyAccessFeatures });
+    expect(await findWorkspace("default", { sql, clock })).toMatchObject({ earlyAccess: [...earlyAccessFeatures] });
   });
 
   test("a start with any existing workspace is no first start", async () => {

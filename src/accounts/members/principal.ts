@@ -24,6 +24,8 @@ export interface Person extends Proof {
   email: string;
   /** The credential, as the audit log names it. */
   carriedBy: MemberActor["carriedBy"];
+  /** Whether the session acts as the operator too, where only the operator may act. */
+  operates?: boolean;
   /** The header or field that names the person, as error messages call it; absent: the credential names them. */
   namedBy?: string;
 }

@@ -63,6 +63,7 @@ export function createInvitationLink(
 
 /** How long a link is valid, by its purpose. */
 const linkMsMax: Record<LinkPurpose, number> = {
+  start: signInLinkMsMax,
   "sign in": signInLinkMsMax,
   invitation: invitationLinkMsMax,
   handed: invitationLinkMsMax,

@@ -69,7 +69,7 @@ const workspacesMax = 500;
 /** A session as the control API shows it. */
 export const SessionView = Type.Object({
   id: text("The id of the session; not the cookie's value"),
-  way: text("How it began: `password`, `link`, `operator token` or `oidc`"),
+  way: text("How it began: `password`, `link`, `start` (the link of a start in one process), `operator token` or `oidc`"),
   agent: text("The browser, as it calls itself"),
   created_at: text("When it began, ISO 8601 in UTC"),
   used_at: text("When it was last used, to the minute, ISO 8601 in UTC"),

@@ -5,7 +5,8 @@
 import type { Queries, Transaction } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 
-export type SignInWay = "password" | "link" | "operator token" | "oidc";
+/** `start`: the link that a start in one process gives out, whose session acts as the operator too. */
+export type SignInWay = "password" | "link" | "start" | "operator token" | "oidc";
 
 export interface Session {
   /** `ses-` and 26 characters; not the cookie's value. */
@@ -100,7 +101,7 @@ export async function deleteExpired(
 }
 
 /** handed: of an invitation, given out by an admin. */
-export type LinkPurpose = "sign in" | "invitation" | "handed" | "password";
+export type LinkPurpose = "start" | "sign in" | "invitation" | "handed" | "password";
 
 export interface SignInLink {
   email: string;

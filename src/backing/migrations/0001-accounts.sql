@@ -92,7 +92,7 @@ CREATE TABLE sessions (
   token_hash bytea NOT NULL UNIQUE,
   -- NULL: the holder of the operator token.
   email text REFERENCES accounts,
-  way text NOT NULL CHECK (way IN ('password', 'link', 'operator token', 'oidc')),
+  way text NOT NULL CHECK (way IN ('password', 'link', 'start', 'operator token', 'oidc')),
   -- Whether a second factor was given too, or one proof counted as both; admin rights need it.
   both_factors boolean NOT NULL DEFAULT false,
   -- The browser's name for itself.
@@ -108,7 +108,7 @@ CREATE INDEX sessions_of_account ON sessions (email);
 CREATE TABLE sign_in_links (
   token_hash bytea PRIMARY KEY,
   email text NOT NULL REFERENCES accounts,
-  purpose text NOT NULL CHECK (purpose IN ('sign in', 'invitation', 'handed', 'password')),
+  purpose text NOT NULL CHECK (purpose IN ('start', 'sign in', 'invitation', 'handed', 'password')),
   -- The workspace that invites: the link ends with its invitation. NULL: the link belongs to no workspace.
   workspace_id text COLLATE "C" REFERENCES workspaces,
   created_at timestamptz NOT NULL,

@@ -40,8 +40,10 @@ async function linkPage({ token, viewer }: LinkCall, parts: ConsoleParts): Promi
   const invitation = await invitationOf(link, parts);
   if (invitation !== null)
     return plainResponse({ title: "An invitation", main: invitationMain(link, invitation, { token, viewer }) });
-  const goOn = link.purpose === "sign in" ? "Sign in" : "Sign in and choose a password";
-  const main = markup`<p>This link signs you in as <strong dir="auto">${link.email}</strong>, once.</p>
+  const isHandedOver = link.purpose === "start" || link.purpose === "sign in";
+  const goOn = isHandedOver ? "Sign in" : "Sign in and choose a password";
+  const operates = link.purpose === "start" ? ", and as the operator of this service" : "";
+  const main = markup`<p>This link signs you in as <strong dir="auto">${link.email}</strong>${operates}, once.</p>
     ${form({ id: "link", action: `/console/link/${token}`, fields: [], state: emptyForm, submit: goOn })}`;
   return plainResponse({ title: "Sign in", main });
 }
@@ -70,6 +72,7 @@ async function followLink(call: LinkCall, parts: ConsoleParts): Promise<Response
   const invitation = await invitationOf(link, parts);
   if (invitation !== null) return await accept({ email, invitation }, call, parts);
   // The operator made this link on the machine, and hands it to the person: it counts as both factors. A mail counts as one.
+  if (purpose === "start") return await openSession({ email, way: "start", bothFactors: true, next: "/console" }, call, parts);
   if (purpose === "sign in") return await openSession({ email, way: "link", bothFactors: true, next: "/console" }, call, parts);
   return await afterFirstStep({ email, way: "link", next: "/console/account?choose=password" }, call, parts);
 }

@@ -4,14 +4,19 @@
  */
 import { Type } from "@sinclair/typebox";
 import type { Actor } from "../../accounts/audit/actor.ts";
+import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";
+import type { Model } from "../../gateway/models/model.ts";
+import { requirementsOf } from "../../gateway/own-keys/requirements.ts";
 import { isHidden, selectPresent, updateHidden } from "../checklist-store.ts";
 import { endpoint } from "../endpoint.ts";
 import { inWorkspace, NamedWorkspace } from "../fields.ts";
+import type { ControlParts } from "../parts.ts";
 
 const thereIs = (what: string) => Type.Boolean({ description: what });
 
 export const ChecklistView = Type.Object({
   hidden: Type.Boolean({ description: "Whether the caller has hidden it" }),
+  provider: thereIs("A model of a provider can be called, besides the sandbox"),
   request: thereIs("A request was answered or failed"),
   key: thereIs("There is an active inference key"),
   limit: thereIs("An active inference key has a spend limit"),
@@ -29,10 +34,10 @@ export const checklistEndpoints = {
     summary: "Show which first steps of the three products a workspace has done",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: ChecklistView,
-    async handle({ input, actors, parts: { sql } }) {
+    async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
-      const hidden = await isHidden({ workspace: workspace.id, email: emailOf(actor) }, sql);
-      return { hidden, ...(await selectPresent(workspace.id, sql)) };
+      const hidden = await isHidden({ workspace: workspace.id, email: emailOf(actor) }, parts.sql);
+      return { hidden, ...(await doneSteps(workspace, parts)) };
     },
   }),
   hide: endpoint({
@@ -42,13 +47,20 @@ export const checklistEndpoints = {
     summary: "Hide the checklist of first steps from the caller's Home, or show it again",
     fields: inWorkspace(Type.Object({ hidden: Type.Boolean({ title: "Whether it is hidden", description: "true or false" }) })),
     view: ChecklistView,
-    async handle({ input, actors, parts: { sql } }) {
+    async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
-      await updateHidden({ workspace: workspace.id, email: emailOf(actor), hidden: input.hidden }, sql);
-      return { hidden: input.hidden, ...(await selectPresent(workspace.id, sql)) };
+      await updateHidden({ workspace: workspace.id, email: emailOf(actor), hidden: input.hidden }, parts.sql);
+      return { hidden: input.hidden, ...(await doneSteps(workspace, parts)) };
     },
   }),
 };
+
+async function doneSteps(workspace: WorkspaceRow, { sql, models }: Pick<ControlParts, "sql" | "models">) {
+  const requirements = await requirementsOf(workspace, sql);
+  const isCallable = (model: Model): boolean =>
+    models.availability(model, requirements).routes.some(({ provider }) => provider.format !== "sandbox");
+  return { provider: models.list().some(isCallable), ...(await selectPresent(workspace.id, sql)) };
+}
 
 /** Empty: the operator. */
 function emailOf(actor: Actor): string {

@@ -1,22 +1,37 @@
-/** A new user with nothing but the link that `npm start` prints: a streamed answer, its cost, and a key, without a terminal besides. */
-import { beforeAll, describe, expect, test } from "bun:test";
-import { chromiumPath, service, Visit } from "../browser.ts";
+/**
+ * A new user with nothing but the link that `npm start` prints: a streamed answer, its cost, a key, and the first answer of a provider's
+ * model, without a terminal besides.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { chromiumPath, Visit } from "../browser.ts";
+import { sharedService, type SharedService } from "../shared-service.ts";
 import { chat } from "../../support/gateway/requests.ts";
+import { keysOf } from "../../support/gateway/own-key-stage.ts";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { until } from "../../support/until.ts";
 
 describe.skipIf(chromiumPath === null)("the first minutes", () => {
   let fleet: Fleet;
+  let stub: SharedService["stub"];
+  let visit: Visit;
+  let page: Page;
   beforeAll(async () => {
-    fleet = await service();
+    ({ fleet, stub } = await sharedService());
+    visit = await Visit.to({ url: fleet.url() });
+    page = visit.page;
   }, 60_000);
+  afterAll(async () => {
+    await fleet.operator().call("DELETE", "/providers/stub");
+    await visit[Symbol.asyncDispose]();
+  });
 
   test("the printed link leads to a streamed answer, to a key that works, and to what both cost", async () => {
     const printed = /(\/console\/link\/[\w-]{43})/;
     // It is ready before it prints.
     const [, link = ""] = printed.exec((await fleet.gateways[0]?.process.says(printed)) ?? "") ?? [];
-    await using visit = await Visit.to({ url: fleet.url() });
-    const page = await visit.open(link);
+    await visit.open(link);
+    await page.getByText("and as the operator of this service").waitFor();
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
 
@@ -24,10 +39,7 @@ describe.skipIf(chromiumPath === null)("the first minutes", () => {
     await page.getByLabel("Message 1", { exact: true }).fill("Hello, weir");
     await page.getByRole("button", { name: "Run" }).click();
     await page.getByText("Hello, weir", { exact: true }).last().waitFor();
-    await page
-      .getByRole("link", { name: /request/i })
-      .last()
-      .waitFor();
+    await page.getByRole("link", { name: "See the request" }).waitFor();
 
     await page.getByRole("link", { name: "Keys", exact: true }).click();
     await page.getByRole("button", { name: "Create key" }).first().click();
@@ -50,6 +62,29 @@ describe.skipIf(chromiumPath === null)("the first minutes", () => {
     expect(await rows.locator("data.money").count()).toBeGreaterThanOrEqual(2);
     await page.getByRole("link", { name: "Home", exact: true }).click();
     await page.getByText("Last requests", { exact: true }).first().waitFor();
+    expect(visit.faults).toEqual([]);
+  }, 60_000);
+
+  test("the same session adds a provider's key and gets an answer of its model", async () => {
+    await page.getByRole("link", { name: "Add a provider’s key" }).click();
+    await page.getByRole("link", { name: "Add key of Stub" }).click();
+    const dialog = page.getByRole("dialog", { name: "Add Stub" });
+    await dialog.waitFor();
+    await page.keyboard.type("sk-of-the-newcomer-01");
+    for (const box of await dialog.getByRole("checkbox").all()) await box.check();
+    await page.keyboard.press("Enter");
+    await page.getByText("1 model callable").waitFor();
+    expect(keysOf(stub)).toContain("sk-of-the-newcomer-01");
+
+    await page.getByRole("link", { name: "Try stub/model" }).click();
+    await page.getByLabel("Message 1", { exact: true }).fill("Hello, model");
+    const calls = stub.calls.length;
+    await page.getByRole("button", { name: "Run" }).click();
+    await page.getByRole("region", { name: "Answer 1" }).getByText("Hello from the stub").waitFor();
+    await page.getByRole("link", { name: "See the request" }).waitFor();
+    expect(stub.calls.length).toBe(calls + 1);
+    await page.getByRole("link", { name: "Home", exact: true }).click();
+    await page.getByRole("listitem").filter({ hasText: "Done: Add a provider’s key" }).waitFor();
     expect(visit.faults).toEqual([]);
   }, 60_000);
 });

@@ -77,23 +77,23 @@ function lacking(model: ModelDetails, call: PageCall): Html | null {
 
 /** What is to be done at its provider; null: nothing. */
 function providerStep(reason: UnavailableReason, { provider, provider_name: name }: RouteDetails, call: PageCall): Html | null {
-  const isOperator = call.workspace.role === "operator";
+  const { operates } = call.viewer;
   const at = (path: string, words: string): Html => markup`<a href="${path}">${words}</a>`;
   const own = ownKeyPath(call, provider);
   switch (reason) {
     case "provider_not_configured": {
-      const adding = isOperator
+      const adding = operates
         ? markup`${at(addingPath(provider), `Add the key of ${name}`)}.`
         : markup`The operator adds the key of ${name}.`;
       return own === null ? adding : markup`${adding} Or ${at(own, "store the workspace’s own key")}.`;
     }
     case "terms_not_checked":
-      return isOperator
+      return operates
         ? markup`${at(addingPath(provider), `Read the terms of ${name}`)}.`
         : markup`The operator reads the terms of ${name}.`;
     case "provider_disabled":
     case "launch_check_failed":
-      return isOperator
+      return operates
         ? markup`${at(`${providersPath}/${provider}`, `See ${name}`)}.`
         : markup`The operator sees why, and changes it.`;
     default:

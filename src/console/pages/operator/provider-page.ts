@@ -10,10 +10,11 @@ import type { ProviderView } from "../../../gateway/service-keys/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { outward } from "../../../http/page.ts";
 import { providerFormMs } from "../../limits.ts";
-import { actionButton, confirmForm } from "../../look/forms.ts";
+import { actionButton, address, confirmForm } from "../../look/forms.ts";
 import { badge, dialog, emptyState, facts, notice, opener, section, table, time, userText } from "../../look/parts.ts";
 import { hiddenFields, sentence, signInFirst } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { workspacePath } from "../../redirect.ts";
 import { price } from "../inference/model-cells.ts";
 import { addingPath, fresh, freshBlock, freshScript, keyOf, progress, providerBadge, providersPath } from "./providers-page.ts";
 
@@ -52,7 +53,7 @@ async function render(call: PageCall): Promise<PageContent> {
     badge: fresh("badge", providerBadge(provider)),
     actions: actions(provider, call),
     main: markup`${progress([provider])}${freshBlock("problem", problem(provider))}${providerFacts(provider)}
-      ${section("models", "Models", modelTable(served))}${endSection(provider, call)}`,
+      ${section("models", "Models", modelTable(served, call))}${endSection(provider, call)}`,
   };
 }
 
@@ -85,7 +86,8 @@ interface Served {
   route: RouteDetails;
 }
 
-function modelTable(served: readonly Served[]): Html {
+function modelTable(served: readonly Served[], call: PageCall): Html {
+  const bench = benchOf(call);
   return table<Served>({
     caption: "Models that it could serve",
     columns: [
@@ -96,11 +98,26 @@ function modelTable(served: readonly Served[]): Html {
       },
       { label: "Input", kind: "money", cell: ({ route }) => price(route, "input") },
       { label: "Output", kind: "money", cell: ({ route }) => price(route, "output") },
-      { label: "State", kind: "badge", cell: ({ model, route }) => fresh(`model-${model.id}`, routeBadge(route)) },
+      {
+        label: "State",
+        kind: "badge",
+        cell: ({ model, route }) =>
+          fresh(`model-${model.id}`, markup`${routeBadge(route)}${route.runnable ? tryLink(model, bench) : null}`),
+      },
     ],
     rows: served,
     empty: emptyState("The catalog has no model of this provider.", null),
   });
+}
+
+/** The Workbench of a workspace in which the viewer is a member too; null: there is none. */
+function benchOf({ viewer }: PageCall): string | null {
+  const [home] = viewer.session.email === null ? [] : viewer.workspaces;
+  return home === undefined ? null : `${workspacePath(home.name)}/workbench`;
+}
+
+function tryLink({ id }: ModelDetails, bench: string | null): Html | null {
+  return bench === null ? null : markup` <a href="${address(bench, { model: id })}" aria-label="Try ${id}">Try it</a>`;
 }
 
 function routeBadge({

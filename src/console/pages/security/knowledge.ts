@@ -8,7 +8,6 @@ import { markup, type Html } from "../../../http/html.ts";
 import { incompleteText, type EcosystemAge } from "../../../security/advisories/ecosystem-ages.ts";
 import { notice } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
-import { isOperator } from "../../viewer.ts";
 
 /** A warning if a project of the workspace cannot be compared with any advisory; null: each can. */
 export async function blindNotice(call: PageCall): Promise<Html | null> {
@@ -44,7 +43,7 @@ function capitalized(words: string): string {
 
 /** Who can get advisories, and where. */
 export function remedy(call: PageCall): Html {
-  if (isOperator(call.viewer))
+  if (call.viewer.operates)
     return markup`<a href="/console/operator/advisories">Import advisories</a>: the projects are then scanned again automatically.`;
   return markup`Ask the operator to import advisories, under Advisories or by <code>advisories sync</code>. The projects are then scanned again automatically.`;
 }

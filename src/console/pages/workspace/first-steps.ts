@@ -13,12 +13,14 @@ import { section } from "../../look/parts.ts";
 import { checklist } from "../../look/steps.ts";
 import { actDialog, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, PageCall } from "../../page.ts";
+import { providersPath } from "../operator/providers-page.ts";
 
-type StepName = "request" | "key" | "limit" | "colleague" | "alert" | "sbom" | "connection";
+type StepName = "provider" | "request" | "key" | "limit" | "colleague" | "alert" | "sbom" | "connection";
 
 interface FirstStep {
   name: StepName;
   label: string;
+  /** Below the workspace's pages, unless it is one of the operator's. */
   path: string;
   words: string;
 }
@@ -27,6 +29,12 @@ const products: readonly { title: string; steps: readonly FirstStep[] }[] = [
   {
     title: "Inference",
     steps: [
+      {
+        name: "provider",
+        label: "Add a provider’s key",
+        path: providersPath,
+        words: "Of OpenAI, Anthropic or another: its models can then be called. The sandbox needs none.",
+      },
       {
         name: "request",
         label: "Send a first request",
@@ -82,8 +90,14 @@ interface FirstSteps {
 
 export async function firstSteps(call: PageCall): Promise<FirstSteps> {
   const [state, sample] = await Promise.all([call.control(checklistEndpoints.show), readSample(call)]);
-  // The operator has no key of their own.
-  const may = ({ path }: FirstStep): boolean => call.offers(path) && (path !== "/keys/new" || call.viewer.email !== null);
+  const { email, operates } = call.viewer;
+  const may = ({ path }: FirstStep): boolean => {
+    // The operator's own Home says more of providers.
+    if (path === providersPath) return operates && email !== null;
+    // The operator has no key of their own.
+    return call.offers(path) && (path !== "/keys/new" || email !== null);
+  };
+  const linked = (path: string): string => (path === providersPath ? path : call.link(path));
   const offered = products
     .map(({ title, steps }) => ({ title, steps: steps.filter(may) }))
     .filter(({ steps }) => steps.length > 0);
@@ -93,7 +107,7 @@ export async function firstSteps(call: PageCall): Promise<FirstSteps> {
   const groups = offered.map(
     ({ title, steps }) =>
       markup`<div><h3>${title}</h3>${checklist(
-        steps.map(({ name, label, path, words }) => ({ label, words, path: call.link(path), done: state[name] })),
+        steps.map(({ name, label, path, words }) => ({ label, words, path: linked(path), done: state[name] })),
       )}${title === "Security" ? sample.line : null}</div>`,
   );
   const hide = actionButton({

@@ -174,7 +174,7 @@ async function newProviderKeyForm(call: PageCall, action: string): Promise<Html>
 function keyLater(all: readonly ProviderView[], wanted: string, call: PageCall): Html {
   const provider = all.find(({ id }) => id === wanted);
   const name = provider?.name ?? "a provider";
-  if (call.workspace.role !== "operator") {
+  if (!call.viewer.operates) {
     return emptyState(
       `A key can be stored once the operator has read the terms of ${name}, and listed it as a subprocessor.`,
       null,
