@@ -38,7 +38,7 @@ test.skipIf(servers === null)(
       logLevel: "fatal",
       say: () => {},
       faults,
-      steadyMsMax: 30_000,
+      steadyMsMax: 120_000,
     });
     expect(violations).toEqual([]);
     expect(tally).toMatchObject({ lost: [], doubled: [], unmetered: [] });
