@@ -149,4 +149,19 @@ describe.each(oneDatabase)("the pages of keys on $name", ({ open }) => {
     expect((await create({ name: "no" })).text).toContain("the workspace is switched off");
     await world.control.expect("PATCH", "/workspaces/acme", { body: { enabled: true } });
   });
+
+  test("a key is found by a part of its name once the list is long, and by its id in the filter of requests above 200", async () => {
+    await world.control.workspace("many", "10");
+    const many = await world.signIn("member@many");
+    for (let index = 0; index < 201; index++) await world.control.key("many", { name: index === 7 ? "payroll" : `job ${index}` });
+    const path = "/console/w/many/keys";
+    expect((await world.get(path, many)).text).toContain('name="text" type="search"');
+    expect((await world.get(keys, member)).text).not.toContain('name="text" type="search"');
+    const found = (await world.get(`${path}?text=PAYRO`, many)).text;
+    expect([found.includes("payroll"), found.includes("job 8")]).toEqual([true, false]);
+    const none = (await world.get(`${path}?text=nothing&tab=revoked`, many)).text;
+    expect(none).toContain("No revoked key has this text");
+    expect(none).toContain(`href="${path}?text=nothing"`);
+    expect((await world.get("/console/w/many/requests", many)).text).toContain('id="filter-key" name="key" type="search"');
+  });
 });

@@ -133,6 +133,21 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
     expect(text).not.toContain(`<a href="/console/w/acme/${page}"`);
   });
 
+  test("a member is found by a part of the address once the list is long, and the file has the same rows", async () => {
+    for (let index = 0; index < 12; index++)
+      await world.control.expect("POST", "/members", {
+        body: { workspace: "acme", email: `findable${index}@acme`, role: "member" },
+      });
+    const auditor = await world.signIn("auditor@acme");
+    const path = "/console/w/acme/members";
+    expect((await world.get(path, auditor)).text).toContain('name="text" type="search"');
+    const { text } = await world.get(`${path}?text=LE11`, auditor);
+    expect([text.includes("findable11@acme"), text.includes("findable10@acme")]).toEqual([true, false]);
+    const file = (await world.get(`${path}?text=le11&as=csv`, auditor)).text;
+    expect(file.trim().split("\r\n").slice(1)).toEqual([expect.stringContaining("findable11@acme")]);
+    expect((await world.get(`${path}?text=nobody`, auditor)).text).toContain("No member has this text in the address.");
+  });
+
   test("the operator creates a sign-in link that only this answer shows, and it signs in", async () => {
     await add("linked@acme");
     const created = await world.post(pageOf("linked@acme"), { action: "link" }, await world.signIn(null));

@@ -11,7 +11,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
 import { chartScript } from "../../look/charts.ts";
 import { limitMeter } from "../../look/limit-meter.ts";
-import { address, form, type Field } from "../../look/forms.ts";
+import { address, filterForm, form, type Field } from "../../look/forms.ts";
 import {
   dialog,
   opener,
@@ -59,26 +59,26 @@ export function spentToday(key: KeyView): Html | null {
 async function render(call: PageCall): Promise<PageContent> {
   const revoked = call.query.get("tab") === "revoked";
   const after = call.query.get("after") ?? "";
+  const text = call.query.get("text")?.trim() ?? "";
   const { data: keys } = await call.control(keyEndpoints.list, {
     revoked: revoked ? "true" : "false",
     limit: String(rowsOfPage),
+    ...(text !== "" && { text }),
     ...(after !== "" && { after }),
   });
   const { enabled } = await call.control(workspaceEndpoints.show, { id: call.workspace.id });
   const reason = mayCreate(call, enabled);
   const create = reason === null ? opener({ dialog: "new-key", path: call.link("/keys/new"), label: "Create key" }) : null;
   const views = tabs("Keys by state", [
-    { path: call.link("/keys"), label: "Active", count: null, current: !revoked },
-    { path: call.link("/keys?tab=revoked"), label: "Revoked", count: null, current: revoked },
+    { path: address(call.path, { text }), label: "Active", count: null, current: !revoked },
+    { path: address(call.path, { tab: "revoked", text }), label: "Revoked", count: null, current: revoked },
   ]);
   const list = arrangedList<KeyView>(
     {
       caption: revoked ? "Revoked keys" : "Active keys",
       columns: [...nameColumns(call), ...(revoked ? revokedColumns : activeColumns(keys))],
       rows: keys,
-      empty: revoked
-        ? emptyState("No revoked keys.", null)
-        : emptyState("No keys yet. A key lets your programs call models, or the tools.", create),
+      empty: noKeys({ text, revoked, create }),
       isWhole: after === "" && keys.length < rowsOfPage,
       order: "in order of creation",
     },
@@ -88,13 +88,31 @@ async function render(call: PageCall): Promise<PageContent> {
     title: "Keys",
     lead: "A key calls the inference API or the tools API in its owner's name, on the workspace's credit.",
     actions: markup`${list.view}${create}`,
-    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}
-      ${list.table}${further(keys, { call, after, kept: list.kept })}
+    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}${findForm(keys.length, { call, text })}
+      ${list.table}${further(keys, { call, after, kept: { ...list.kept, text } })}
       ${reason === null ? createDialog(call) : null}`,
   };
 }
 
 const rowsOfPage = 100;
+/** Fewer rows can be seen at once. */
+const rowsToFindMin = 10;
+
+/** Finds keys in a long list; null: it is short. */
+function findForm(rows: number, { call, text }: { call: PageCall; text: string }): Html | null {
+  if (text === "" && rows < rowsToFindMin) return null;
+  const filter = { name: "text", label: "Name, owner or last characters", kind: "text", value: text } as const;
+  const tab = call.query.get("tab");
+  return filterForm({ path: call.path, filters: [filter], kept: tab === null ? {} : { tab } });
+}
+
+function noKeys({ text, revoked, create }: { text: string; revoked: boolean; create: Html | null }): Html {
+  if (text !== "")
+    return emptyState(`No ${revoked ? "revoked" : "active"} key has this text in its name, owner or last characters.`, null);
+  return revoked
+    ? emptyState("No revoked keys.", null)
+    : emptyState("No keys yet. A key lets your programs call models, or the tools.", create);
+}
 
 function further(
   keys: readonly KeyView[],

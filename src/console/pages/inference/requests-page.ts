@@ -39,8 +39,8 @@ export const requestsPage: Page = {
 
 const rowsOfPage = 50;
 const rowsOfFile = 1_000;
-/** More keys would make the choice useless; each key's page links to its requests. */
-const choicesMax = 200;
+/** A longer list cannot be scanned by eye; then a key's id is typed, and each key's page links to its requests. */
+const keyChoicesMax = 200;
 
 async function render(call: PageCall): Promise<PageContent> {
   const filters = requestFiltersOf(call);
@@ -50,7 +50,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const fields = fieldsOf(call, zone);
   const [listed, { data: keys }, counts] = await Promise.all([
     readRequestRows(call, { shown, filters: fields, before, limit: rowsOfPage }),
-    call.control(keyEndpoints.list, { limit: String(choicesMax) }),
+    call.control(keyEndpoints.list, { limit: String(keyChoicesMax + 1) }),
     shown === "refused" && before === "" ? refusedByCode(call, fields) : null,
   ]);
   const isMember = call.workspace.role === "member";
@@ -266,12 +266,9 @@ function startOf({ field, date, zone, days = 0 }: { field: string; date: string;
   });
 }
 
-/** A longer list cannot be scanned by eye. */
-const keyChoicesMax = 200;
-
 function keyFilter(value: string, keys: readonly KeyView[]): Filter {
   const inference = keys.filter(({ kind }) => kind === "inference");
-  if (inference.length > keyChoicesMax) return { name: "key", label: "Key (id)", kind: "text", value };
+  if (keys.length > keyChoicesMax) return { name: "key", label: "Key (id)", kind: "text", value };
   const choices = [
     { value: "", label: "Any" },
     ...inference.map(({ id, name, masked }) => ({ value: id, label: `${name} (${masked})` })),

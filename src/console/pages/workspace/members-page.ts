@@ -9,7 +9,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
 import { chartScript } from "../../look/charts.ts";
-import { address, form } from "../../look/forms.ts";
+import { address, filterForm, form } from "../../look/forms.ts";
 import { dialog, opener, emptyState, cursorLinks, table, type Column, money, time, userText } from "../../look/parts.ts";
 import { roleName, isOperator } from "../../viewer.ts";
 import { zoneScript } from "../inference/day-zone.ts";
@@ -30,9 +30,21 @@ export const membersPage: Page = {
 
 const rowsOfPage = 100;
 
+/** Fewer rows can be seen at once. */
+const rowsToFindMin = 10;
+
+function textOf({ query }: PageCall): string {
+  return query.get("text")?.trim() ?? "";
+}
+
 function read(call: PageCall, limit: number): Promise<{ data: ListedMember[] }> {
   const after = call.query.get("after");
-  return call.control(memberEndpoints.list, { limit: String(limit), ...(after !== null && { after }) });
+  const text = textOf(call);
+  return call.control(memberEndpoints.list, {
+    limit: String(limit),
+    ...(after !== null && { after }),
+    ...(text !== "" && { text }),
+  });
 }
 
 async function render(call: PageCall): Promise<PageContent> {
@@ -42,15 +54,18 @@ async function render(call: PageCall): Promise<PageContent> {
   const invites =
     reason === null ? opener({ dialog: "invite", path: call.link("/members/new"), label: "Invite a member" }) : null;
   const last = data.length > rowsOfPage ? rows.at(-1) : undefined;
+  const text = textOf(call);
+  const filter = { name: "text", label: "A part of the address", kind: "text", value: text } as const;
+  const find = text !== "" || rows.length >= rowsToFindMin ? filterForm({ path: call.path, filters: [filter] }) : null;
   return {
     title: "Members",
     lead: "People with a role in this workspace. Members who leave lose their keys here.",
-    actions: markup`<a class="button quiet" href="${address(call.path, { as: "csv" })}">CSV</a>${invites}`,
-    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${memberTable(rows, call)}
+    actions: markup`<a class="button quiet" href="${address(call.path, { text: textOf(call), as: "csv" })}">CSV</a>${invites}`,
+    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${find}${memberTable(rows, call)}
       ${cursorLinks({
         shown: `${rows.length} members`,
-        firstPath: call.query.has("after") ? call.path : null,
-        nextPath: last === undefined ? null : address(call.path, { after: last.email }),
+        firstPath: call.query.has("after") ? address(call.path, { text }) : null,
+        nextPath: last === undefined ? null : address(call.path, { text, after: last.email }),
       })}
       ${reason === null ? inviteDialog(call) : null}`,
   };
@@ -79,7 +94,7 @@ function memberTable(rows: readonly ListedMember[], call: PageCall): Html {
       ...(call.workspace.role === "member" ? [] : useColumns),
     ],
     rows,
-    empty: emptyState("No more members.", null),
+    empty: emptyState(textOf(call) === "" ? "No more members." : "No member has this text in the address.", null),
   });
 }
 
