@@ -157,6 +157,17 @@ export const generationFields = {
     cli: 3,
     page: [7, "Error"],
   }),
+  /** Without what it repeats of the request. Absent: no error. */
+  message: field({
+    wire: rare(32, Type.String()),
+    column: kept(34, "message"),
+    view: textOrNull(
+      "message",
+      "What the answer said of the error, without what it repeated of the request; null: no error",
+      (message: string | null) => message,
+    ),
+    csv: 27,
+  }),
   streamed: field({
     wire: at(22, Type.Boolean()),
     column: kept(13, "streamed"),

@@ -134,6 +134,8 @@ CREATE TABLE generations (
   claim_body text COLLATE "C",
   -- The generation whose answer was sent again. NULL: a provider was asked.
   replayed_from text COLLATE "C",
+  -- What the answer said of the error. NULL: nothing.
+  message text,
   CHECK (entry IS NOT NULL OR cost_nano = 0)
 ) PARTITION BY RANGE (generation_id);
 -- Four bytes of a hash instead of thirty of an id: a third of the bytes of both indexes. Queries compare the id as well. One index serves a
@@ -148,7 +150,7 @@ CREATE TYPE booked_generation AS (
   cached_tokens integer, completion_tokens integer, first_token_ms integer, duration_ms integer, status smallint, late boolean,
   streamed boolean, usage_estimated boolean, cost_pico numeric, outcome text, request text, workspace text, key text, model text,
   provider text, code text, month text, cache_write_tokens integer, reasoning_tokens integer, endpoint text, attempts jsonb, own_key text,
-  list_cost bigint, tier_above_tokens integer, claim text, claim_body text, replayed_from text
+  list_cost bigint, tier_above_tokens integer, claim text, claim_body text, replayed_from text, message text
 );
 
 -- History does not change. Only a row without a charge may be deleted, when its true end becomes known.

@@ -108,7 +108,7 @@ export async function answerFailure(
   candidate: Candidate | null,
   charged: ChargedUsage = nothingCharged,
 ): Promise<Response> {
-  await lifecycle.settle({ ...charged, candidate, status: error.status, code: error.code, firstTokenMs: null });
+  await lifecycle.settle({ ...charged, candidate, status: error.status, code: error.code, error, firstTokenMs: null });
   countRequest(error.status, error.code);
   return (format?.errors ?? chatErrors).response(error, headers, lifecycle.request);
 }
@@ -301,8 +301,8 @@ function answerStream(
       // The client had its whole answer before the usage came, so the time of that wait says nothing about the route.
       const charged = failure === null || outcome.isComplete ? delivered : chargedFailure({ ...end, failure }, unpaid);
       if (isMeasure(outcome, ms)) speeds.record(route, { tokens: charged.usage.completionTokens, ms });
-      const code = outcome.failure === null ? null : streamError(outcome.failure).code;
-      const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code };
+      const error = outcome.failure === null ? null : streamError(outcome.failure);
+      const ending = outcome.how === "client_gone" ? clientGone : { status: 200, code: error?.code ?? null, error };
       if (outcome.failure !== null) recordFailure(failureContext, { candidate, failure: outcome.failure }, gateway);
       else if (outcome.how === "completed") health.recordAnswer(route, latencyOf(outcome.firstTokenMs, failed));
       lifecycle.settleNow({ ...ending, ...charged, candidate, firstTokenMs: outcome.firstTokenMs });

@@ -8,10 +8,11 @@
  */
 import { raiseAlarm, measureGeneration } from "../../kernel/metrics.ts";
 import type { Clock, StopSignal } from "../../kernel/clock.ts";
-import type { EndingCode } from "../../kernel/errors.ts";
+import type { EndingCode, GatewayError } from "../../kernel/errors.ts";
 import { picoPerNano, type NanoUsd } from "../../kernel/money.ts";
 import { type TraceStart, spanSince, traces, wallTimes, type TracedCall } from "../../kernel/traces.ts";
 import type { Admission } from "../admission/message.ts";
+import { errorMessageCharactersMax } from "../limits.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import type { Endpoint, RouteAttempt } from "../field-parts.ts";
 import type { Progress } from "../journal/progress.ts";
@@ -53,6 +54,8 @@ interface GenerationOutcome {
   estimated: boolean;
   status: number;
   code: EndingCode | null;
+  /** What the answer says of its error; absent: nothing. */
+  error?: GatewayError | null;
   firstTokenMs: number | null;
 }
 
@@ -205,12 +208,20 @@ export class GenerationLifecycle {
   /** Settles on the first call; later calls do nothing. Once it resolves, the client may get the end of the answer. */
   async settle(outcome: GenerationOutcome): Promise<void> {
     if (this.#settlement !== null) return;
-    const { estimated, ...ending } = outcome;
+    const { estimated, error, ...ending } = outcome;
     this.#currentUsage = () => noUsage;
     const { model, streamed, endpoint } = this.#facts;
     const durationMs = this.elapsedMs();
     const routing = this.#facts.isRouted ? { routing: this.#routing(outcome) } : {};
-    const facts = { ...ending, usageEstimated: estimated, endpoint, streamed, durationMs, ...routing };
+    const facts = {
+      ...ending,
+      usageEstimated: estimated,
+      endpoint,
+      streamed,
+      durationMs,
+      ...routing,
+      message: error?.kept.message,
+    };
     this.#settlement = settlementOf(this.#reservation, model, facts);
     const written = this.#gateway.journal.end(this.#settlement);
     this.#coolDownExcess(outcome);
@@ -301,6 +312,7 @@ interface SettlementFacts {
   usageEstimated: boolean;
   status: number;
   code: EndingCode | null;
+  message: string | undefined;
   streamed: boolean;
   firstTokenMs: number | null;
   durationMs: number;
@@ -369,6 +381,7 @@ function settlementOf(reservation: Reservation, model: string, ending: Settlemen
     ...(reservation.claim && { claim: reservation.claim }),
     ...(ending.endpoint && { endpoint: ending.endpoint }),
     ...(ending.routing && { routing: ending.routing }),
+    ...(ending.message && { message: ending.message.slice(0, errorMessageCharactersMax).toWellFormed() }),
   };
 }
 

@@ -10,6 +10,7 @@
  */
 import type { Database } from "../../backing/backing.ts";
 import { databaseDeadlineMs } from "../../backing/limits.ts";
+import { errorMessageCharactersMax } from "../limits.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import { errorCode } from "../../kernel/error-code.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
@@ -169,7 +170,7 @@ function rowOf(call: RefusedCall & Pick<RefusedRow, "workspace" | "key">, nowMs:
     ...call,
     id: newRequestId(nowMs),
     at: new Date(nowMs),
-    message: message.slice(0, limits.refusedMessageCharactersMax).toWellFormed(),
+    message: message.slice(0, errorMessageCharactersMax).toWellFormed(),
     param: param?.slice(0, limits.refusedParamCharactersMax).toWellFormed() ?? null,
   };
 }

@@ -73,8 +73,8 @@ describe("one process", () => {
     ...body,
   });
   const send = ({ keys }: Customer, body: Record<string, unknown>) => chat({ url: fleet.url(), key: keys[0]?.key ?? "", body });
-  const codesOf = async ({ workspace }: Customer) =>
-    (await fleet.operator().log(`workspace=${workspace}`)).map(({ code }) => code);
+  const logOf = ({ workspace }: Customer) => fleet.operator().log(`workspace=${workspace}`);
+  const codesOf = async (customer: Customer) => (await logOf(customer)).map(({ code }) => code);
 
   test.each([
     ["status=400", "upstream_rejected"],
@@ -82,11 +82,13 @@ describe("one process", () => {
     ["status=429", "upstream_rate_limited"],
     ["status=500", "upstream_error"],
     ["silent", "upstream_timeout"],
-  ])("a request that ends by %s stands in the log as %s", async (command, code) => {
+  ])("a request that ends by %s stands in the log as %s, with the message of its answer", async (command, code) => {
     const customer = await fleet.operator().customer({ credit: "1" });
-    expect(await outcomeOf(send(customer, saying(`sandbox: ${command}`, { stream: true })))).toMatchObject({ code });
+    const answer = await send(customer, saying(`sandbox: ${command}`, { stream: true }));
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect(error.code).toBe(code);
     await until(async () => (await codesOf(customer)).length === 1);
-    expect(await codesOf(customer)).toEqual([code]);
+    expect(await logOf(customer)).toMatchObject([{ code, message: error.message }]);
     expect(isEnding(code)).toBe(true);
   });
 

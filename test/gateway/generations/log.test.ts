@@ -84,6 +84,7 @@ describe.each(oneDatabase)("the request log on $name", ({ open }) => {
       provider: "sandbox",
       status: 200,
       code: null,
+      message: null,
       streamed: false,
       prompt_tokens: 100,
       cached_tokens: 0,

@@ -2,6 +2,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import pino from "pino";
 import type { Database } from "../../../src/backing/backing.ts";
+import { errorMessageCharactersMax } from "../../../src/gateway/limits.ts";
 import * as limits from "../../../src/gateway/refusals/limits.ts";
 import { forgetRefusals, RefusedCalls, type RefusedCall } from "../../../src/gateway/refusals/refused-calls.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
@@ -158,7 +159,7 @@ describe.each(databases)("refused calls on $name", ({ open }) => {
 
   test("a long message is cut, also within a character", async () => {
     const refused = gateway();
-    refused.note(call({ message: `${"x".repeat(limits.refusedMessageCharactersMax - 1)}😀`, param: "y".repeat(1_000) }));
+    refused.note(call({ message: `${"x".repeat(errorMessageCharactersMax - 1)}😀`, param: "y".repeat(1_000) }));
     await refused.flushed(10_000);
     const [row] = await database.sql<{ message: string; param: string }[]>`SELECT message, param FROM refused_requests`;
     expect([row?.message.length, row?.message.endsWith("�"), row?.param.length]).toEqual([500, true, 200]);

@@ -103,10 +103,8 @@ const words = {
   },
   upstream_rejected: {
     title: "The provider rejected the request",
-    meaning:
-      "The provider says that the request is at fault. The answer to the caller names the cause and the field, where they are known.",
-    next: () =>
-      markup`Change what <code>message</code> and <code>param</code> of the answer name. Unchanged, the request is rejected again.`,
+    meaning: "The provider says that the request is at fault.",
+    next: () => markup`Change what the cause names. Unchanged, the request is rejected again.`,
   },
   invalid_api_key: {
     title: "The key is not valid",

@@ -55,9 +55,11 @@ const endings: Record<GenerationDetail["outcome"], string | null> = {
 
 /** null: it did not fail. */
 function problemOf(request: GenerationDetail, call: PageCall): Html | null {
-  const { status, code, key_id: key, model } = request;
+  const { status, code, key_id: key, model, message } = request;
   if (status < 400 && code === null) return null;
-  return problemBox({ status, code: code ?? "", cause: calledProviders(request), key, model, retryAfterMs: null }, call);
+  const called = calledProviders(request);
+  const cause = message === null ? called : markup`${userText(message)} ${called}`;
+  return problemBox({ status, code: code ?? "", cause, key, model, retryAfterMs: null }, call);
 }
 
 /** The providers that were called, as far as the log has them; null: none was. */
