@@ -82,11 +82,7 @@ export const generationFields = {
     page: [1, "Key"],
   }),
   keyName: field({
-    view: textOrNull(
-      "key_name",
-      "The key's present name; null: without a key",
-      (_: undefined, { caller }) => caller?.keyName ?? null,
-    ),
+    view: textOrNull("key_name", "The key's present name; null: no key", (_: undefined, { caller }) => caller?.keyName ?? null),
     csv: 4,
   }),
   member: field({
@@ -161,11 +157,7 @@ export const generationFields = {
   message: field({
     wire: rare(32, Type.String()),
     column: kept(34, "message"),
-    view: textOrNull(
-      "message",
-      "What the answer said of the error, without what it repeated of the request; null: no error",
-      (message: string | null) => message,
-    ),
+    view: textOrNull("message", "What the answer said of the error; null: no error", (message: string | null) => message),
     csv: 27,
   }),
   streamed: field({
@@ -218,10 +210,7 @@ export const generationFields = {
   tierAboveTokens: field({
     wire: rare(25, Count),
     column: stored(30, "tier_above_tokens", (bound: number | undefined) => storableOrNone(bound ?? 0)),
-    view: integerOrNull(
-      "tier_above_tokens",
-      "The bound of the price tier that the request's tokens passed; null: the base price",
-    ),
+    view: integerOrNull("tier_above_tokens", "The bound of the price tier that the prompt passed; null: the base price"),
     csv: 22,
   }),
   reserved: field({

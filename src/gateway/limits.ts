@@ -11,8 +11,6 @@ export const messagesMax = 2_000;
 export const temperatureMax = 2;
 /** How old a key's record may be when a decision uses it: changed settings and revocations apply within this time. */
 export const keyRecordAgeMsMax = 30_000;
-/** UTF-16 units of an error's message that is kept, of a failed and of a refused call. */
-export const errorMessageCharactersMax = 500;
 /** `Retry-After` of `upstream_rate_limited`. */
 export const upstreamRetryAfterSeconds = 5;
 

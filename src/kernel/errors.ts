@@ -112,6 +112,13 @@ interface GatewayErrorOptions {
   cause?: unknown;
 }
 
+/** UTF-16 units of a message, and of a `param`, that are stored. */
+export const [keptMessageMax, keptParamMax] = [500, 200];
+
+function cut(text: string, max: number): string {
+  return text.slice(0, max).toWellFormed();
+}
+
 /** An error answer of the inference API; thrown anywhere, written only by an `ErrorShape`. */
 export class GatewayError<Code extends ErrorCode = ErrorCode> extends Error {
   override name = "GatewayError";
@@ -141,10 +148,10 @@ export class GatewayError<Code extends ErrorCode = ErrorCode> extends Error {
     this.headers = { ...(shouldRetry === undefined ? {} : { "x-should-retry": String(shouldRetry) }), ...options.headers };
   }
 
-  /** Message and `param` without what they repeat of the request. */
+  /** Message and `param` without what they repeat of the request, and cut to what is stored. */
   get kept(): { message: string; param: string | null } {
-    const { message, param } = this.marked;
-    return { message: message.replaceAll(sentTexts, "…"), param: param?.replaceAll(sentTexts, "…") ?? null };
+    const [message = "", param = null] = [this.marked.message, this.marked.param].map((text) => text?.replaceAll(sentTexts, "…"));
+    return { message: cut(message, keptMessageMax), param: param && cut(param, keptParamMax) };
   }
 }
 

@@ -12,7 +12,6 @@ import type { EndingCode, GatewayError } from "../../kernel/errors.ts";
 import { picoPerNano, type NanoUsd } from "../../kernel/money.ts";
 import { type TraceStart, spanSince, traces, wallTimes, type TracedCall } from "../../kernel/traces.ts";
 import type { Admission } from "../admission/message.ts";
-import { errorMessageCharactersMax } from "../limits.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import type { Endpoint, RouteAttempt } from "../field-parts.ts";
 import type { Progress } from "../journal/progress.ts";
@@ -208,20 +207,12 @@ export class GenerationLifecycle {
   /** Settles on the first call; later calls do nothing. Once it resolves, the client may get the end of the answer. */
   async settle(outcome: GenerationOutcome): Promise<void> {
     if (this.#settlement !== null) return;
-    const { estimated, error, ...ending } = outcome;
+    const { estimated, ...ending } = outcome;
     this.#currentUsage = () => noUsage;
     const { model, streamed, endpoint } = this.#facts;
     const durationMs = this.elapsedMs();
     const routing = this.#facts.isRouted ? { routing: this.#routing(outcome) } : {};
-    const facts = {
-      ...ending,
-      usageEstimated: estimated,
-      endpoint,
-      streamed,
-      durationMs,
-      ...routing,
-      message: error?.kept.message,
-    };
+    const facts = { ...ending, usageEstimated: estimated, endpoint, streamed, durationMs, ...routing };
     this.#settlement = settlementOf(this.#reservation, model, facts);
     const written = this.#gateway.journal.end(this.#settlement);
     this.#coolDownExcess(outcome);
@@ -312,7 +303,7 @@ interface SettlementFacts {
   usageEstimated: boolean;
   status: number;
   code: EndingCode | null;
-  message: string | undefined;
+  error?: GatewayError | null;
   streamed: boolean;
   firstTokenMs: number | null;
   durationMs: number;
@@ -381,7 +372,7 @@ function settlementOf(reservation: Reservation, model: string, ending: Settlemen
     ...(reservation.claim && { claim: reservation.claim }),
     ...(ending.endpoint && { endpoint: ending.endpoint }),
     ...(ending.routing && { routing: ending.routing }),
-    ...(ending.message && { message: ending.message.slice(0, errorMessageCharactersMax).toWellFormed() }),
+    ...(ending.error && { message: ending.error.kept.message }),
   };
 }
 

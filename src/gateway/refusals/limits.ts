@@ -13,8 +13,6 @@ export const refusedPairsMax = 50;
 export const refusedSumsWaitingMax = 1_000;
 /** Pause between a gateway's writes, which have all that was refused meanwhile. */
 export const refusedWriteMs = 2_000;
-/** UTF-16 units of a kept `param`. */
-export const refusedParamCharactersMax = 200;
 /** How often what is too old is deleted, and how many rows by one statement. */
 export const refusedForgetMs = 60_000;
 export const refusedForgetRowsMax = 5_000;

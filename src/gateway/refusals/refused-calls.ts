@@ -10,7 +10,6 @@
  */
 import type { Database } from "../../backing/backing.ts";
 import { databaseDeadlineMs } from "../../backing/limits.ts";
-import { errorMessageCharactersMax } from "../limits.ts";
 import { sleep, withDeadline, type Clock } from "../../kernel/clock.ts";
 import { errorCode } from "../../kernel/error-code.ts";
 import type { ErrorCode } from "../../kernel/errors.ts";
@@ -165,14 +164,7 @@ class NamedPairs {
 }
 
 function rowOf(call: RefusedCall & Pick<RefusedRow, "workspace" | "key">, nowMs: number): RefusedRow {
-  const { message, param } = call;
-  return {
-    ...call,
-    id: newRequestId(nowMs),
-    at: new Date(nowMs),
-    message: message.slice(0, errorMessageCharactersMax).toWellFormed(),
-    param: param?.slice(0, limits.refusedParamCharactersMax).toWellFormed() ?? null,
-  };
+  return { ...call, id: newRequestId(nowMs), at: new Date(nowMs) };
 }
 
 /** Until disposed, deletes what is older than 31 days: in every process that meters, once a minute. */

@@ -12,7 +12,7 @@ import { checkEmbedding } from "../../../src/gateway/api/request/embedding.ts";
 import { rejectUnsupportedFields } from "../../../src/gateway/api/request/requested-model.ts";
 import { responsesFormat } from "../../../src/gateway/api/responses/request.ts";
 import type { RefusedCall } from "../../../src/gateway/refusals/refused-calls.ts";
-import { asSent, GatewayError } from "../../../src/kernel/errors.ts";
+import { asSent, GatewayError, keptMessageMax, keptParamMax } from "../../../src/kernel/errors.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { aModel } from "../../support/providers/models.ts";
@@ -139,4 +139,12 @@ describe("a refusal", () => {
     const { noted } = await answered(refusedTo(caller, new Error(canary)));
     expect(noted).toMatchObject({ key: "key-1", code: "internal_error", message: "An unexpected error occurred" });
   });
+});
+
+test("what is kept of an error is cut, also within a character", () => {
+  const { message, param } = new GatewayError("invalid_request", {
+    message: `${"x".repeat(keptMessageMax - 1)}😀`,
+    param: "y".repeat(1_000),
+  }).kept;
+  expect([message.length, message.endsWith("\uFFFD"), param?.length]).toEqual([keptMessageMax, true, keptParamMax]);
 });

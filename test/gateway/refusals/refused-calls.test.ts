@@ -2,7 +2,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import pino from "pino";
 import type { Database } from "../../../src/backing/backing.ts";
-import { errorMessageCharactersMax } from "../../../src/gateway/limits.ts";
 import * as limits from "../../../src/gateway/refusals/limits.ts";
 import { forgetRefusals, RefusedCalls, type RefusedCall } from "../../../src/gateway/refusals/refused-calls.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
@@ -155,14 +154,6 @@ describe.each(databases)("refused calls on $name", ({ open }) => {
     await refused.flushed(10_000);
     expect(await counts()).toEqual([" 1 0  invalid_api_key: 1", " 1440 -720  invalid_api_key: 1"]);
     expect(await database.sql`SELECT FROM refused_requests`).toHaveLength(0);
-  });
-
-  test("a long message is cut, also within a character", async () => {
-    const refused = gateway();
-    refused.note(call({ message: `${"x".repeat(errorMessageCharactersMax - 1)}😀`, param: "y".repeat(1_000) }));
-    await refused.flushed(10_000);
-    const [row] = await database.sql<{ message: string; param: string }[]>`SELECT message, param FROM refused_requests`;
-    expect([row?.message.length, row?.message.endsWith("�"), row?.param.length]).toEqual([500, true, 200]);
   });
 
   test("counts and calls are deleted after 31 days, and not before", async () => {
