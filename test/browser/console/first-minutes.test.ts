@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { chromiumPath, Visit } from "../browser.ts";
+import { stepsToFirstAnswer } from "./first-answer.ts";
 import { sharedService, type SharedService } from "../shared-service.ts";
 import { chat } from "../../support/gateway/requests.ts";
 import { keysOf } from "../../support/gateway/own-key-stage.ts";
@@ -66,23 +67,10 @@ describe.skipIf(chromiumPath === null)("the first minutes", () => {
   }, 60_000);
 
   test("the same session adds a provider's key and gets an answer of its model", async () => {
-    await page.getByRole("link", { name: "Add a provider’s key" }).click();
-    await page.getByRole("link", { name: "Add key of Stub" }).click();
-    const dialog = page.getByRole("dialog", { name: "Add Stub" });
-    await dialog.waitFor();
-    await page.keyboard.type("sk-of-the-newcomer-01");
-    for (const box of await dialog.getByRole("checkbox").all()) await box.check();
-    await page.keyboard.press("Enter");
-    await page.getByText("1 model callable").waitFor();
-    expect(keysOf(stub)).toContain("sk-of-the-newcomer-01");
-
-    await page.getByRole("link", { name: "Try stub/model" }).click();
-    await page.getByLabel("Message 1", { exact: true }).fill("Hello, model");
-    const calls = stub.calls.length;
-    await page.getByRole("button", { name: "Run" }).click();
-    await page.getByRole("region", { name: "Answer 1" }).getByText("Hello from the stub").waitFor();
-    await page.getByRole("link", { name: "See the request" }).waitFor();
-    expect(stub.calls.length).toBe(calls + 1);
+    const provider = { name: "Stub", key: "sk-of-the-newcomer-01" };
+    const [, ...steps] = stepsToFirstAnswer({ provider, model: "stub/model", answer: "Hello from the stub" });
+    for (const { act } of steps) await act(page);
+    expect(keysOf(stub)).toContain(provider.key);
     await page.getByRole("link", { name: "Home", exact: true }).click();
     await page.getByRole("listitem").filter({ hasText: "Done: Add a provider’s key" }).waitFor();
     expect(visit.faults).toEqual([]);

@@ -11,11 +11,13 @@ import { runAtEnd } from "../../support/processes/at-end.ts";
 import { repository } from "../../support/processes/process.ts";
 import { chromiumPath, Visit } from "../browser.ts";
 import { signIn } from "../console/sign-in.ts";
+import { recordFirstAnswer } from "./first-answer.ts";
 import { indexPage, type Shot } from "./index-page.ts";
 
 const usage = `npm run screenshots -- [word …]
 
 Writes ./screenshots/index.html and pictures of each page, and audits each with axe. With words: only pages whose address contains one of them.
+The word first-answer alone: the way from the printed link to a first answer of a provider's model, with its times and words.
 
 Example: npm run screenshots -- requests`;
 
@@ -55,12 +57,16 @@ function placesIn({ sample }: SampleService): Place[] {
 async function main(words: readonly string[]): Promise<void> {
   if (words.some((word) => word === "--help" || word === "-h")) return console.log(usage);
   if (chromiumPath === null) throw new Error("There is no Chromium to take pictures with");
-  console.log("Starting a service with sample data");
-  await using service = await SampleService.start({ CONSOLE: "on" });
-  const places = placesIn(service).filter(({ path }) => words.length === 0 || words.some((word) => path.includes(word)));
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const shots: Shot[] = [];
+  if (words.join() === "first-answer") {
+    shots.push(...(await recordFirstAnswer(folder)));
+    return await writeIndex(shots);
+  }
+  console.log("Starting a service with sample data");
+  await using service = await SampleService.start({ CONSOLE: "on" });
+  const places = placesIn(service).filter(({ path }) => words.length === 0 || words.some((word) => path.includes(word)));
   const audits = { looks: 0, dialogs: 0, broken: 0 };
   for (const [viewer, own] of Map.groupBy(places, ({ viewer }) => viewer)) {
     await using visitor = await visitAs(viewer, service);
@@ -69,11 +75,15 @@ async function main(words: readonly string[]): Promise<void> {
       console.log(`${shots.length} of ${places.length}: ${place.path}`);
     }
   }
-  await writeFile(join(folder, "index.html"), indexPage(shots));
-  console.log(`${join(folder, "index.html")} shows them`);
+  await writeIndex(shots);
   const { looks, dialogs, broken } = audits;
   console.log(`axe: ${looks} looks of ${places.length} pages and ${dialogs} of their dialogs, ${broken} broken rules`);
   if (broken > 0) process.exitCode = 1;
+}
+
+async function writeIndex(shots: readonly Shot[]): Promise<void> {
+  await writeFile(join(folder, "index.html"), indexPage(shots));
+  console.log(`${join(folder, "index.html")} shows them`);
 }
 
 async function visitAs(viewer: Place["viewer"], { fleet }: SampleService): Promise<Visit> {
