@@ -94,6 +94,10 @@ export const componentRowsMax = 1_000;
 export const componentRowsDefault = 50;
 /** Decisions about findings that one page of a project's activity reads. */
 export const activityEventsMax = 2_000;
+/** Changes of findings that one reading of a project's trend undoes. */
+export const trendChangesMax = 50_000;
+/** Days that a project's trend shows. */
+export const trendDays = 30;
 /** Licences of an SBOM in a list. */
 export const licensesListedMax = 200;
 /** SBOMs of a project in a list, the newest. */

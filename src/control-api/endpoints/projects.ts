@@ -22,6 +22,7 @@ import { ProductForm, ProductView, viewProductOf, viewProducts } from "../../sec
 import { selectProducts } from "../../security/projects/product-store.ts";
 import { requireProduct, createProduct } from "../../security/projects/products.ts";
 import { requireProject, setProduct } from "../../security/projects/projects.ts";
+import { TrendDay, trendOf } from "../../security/projects/trend.ts";
 import { ProjectDetailsView, ProjectView, viewProjectOf, viewProjects } from "../../security/projects/schema.ts";
 import { showProject } from "../../security/projects/show.ts";
 import { selectProjects } from "../../security/projects/store.ts";
@@ -260,6 +261,19 @@ export const projectPartEndpoints = {
       const project = await requireProject({ workspace: workspace.id, project: named }, sql);
       const page = { limit: parseRowLimit(input.limit, partPage), offset: parseRowOffset(input.offset) };
       return compareSboms({ workspace: workspace.id, project, before: input.before, after: input.after, page }, sql);
+    },
+  }),
+  trend: endpoint({
+    method: "GET",
+    path: "/projects/:id/trend",
+    command: "project trend",
+    summary: "Count a project's live findings by severity at the end of each of the last 30 days in UTC, the oldest first",
+    fields: Type.Object({ workspace: NamedWorkspace }),
+    view: listOf(TrendDay),
+    async handle({ input, id: named, actors, parts: { sql, clock } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const project = await requireProject({ workspace: workspace.id, project: named }, sql);
+      return { data: await trendOf({ project, nowMs: clock.now() }, sql) };
     },
   }),
   activity: endpoint({

@@ -1,11 +1,12 @@
 /**
  * The SQL of a project's activity: its creation, its SBOMs, and the events of its findings that are not a scan's, of which one index has the
- * newest. Events of one moment are one entry.
+ * newest. Events of one moment are one entry. Also the changes from which its trend is computed.
  */
 import type { Changes } from "../../accounts/audit/store.ts";
 import type { Queries } from "../../backing/backing.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Fragment } from "../findings/lists/list-store.ts";
+import type { FindingStatus } from "../findings/schema.ts";
 import { activityEventsMax } from "../limits.ts";
 
 export const activityKinds = ["project_created", "sbom_uploaded", "decided", "acceptance_ended"] as const;
@@ -60,4 +61,39 @@ export async function selectEntries({ workspace, project, before, limit }: Activ
       WHERE id = ${project} AND workspace_id = ${workspace} AND ${earlier(sql`created_at`)}
     ) AS entry
     ORDER BY at DESC, what DESC LIMIT ${limit}`;
+}
+
+// The trend
+
+export interface LiveFindings {
+  rank: number;
+  findings: number;
+}
+
+/** By rank. */
+export function selectLive(project: string, sql: Queries): Promise<LiveFindings[]> {
+  return sql<LiveFindings[]>`
+    SELECT rank, count(*)::integer AS findings FROM findings WHERE project_id = ${project} AND live GROUP BY rank`;
+}
+
+export interface StateChange {
+  finding: string;
+  at: Date;
+  rank: number;
+  /** Today's. */
+  status: FindingStatus;
+  falsePositive: boolean;
+  changes: Changes;
+}
+
+/** The newest changes that may make a finding live or end it, the newest first. */
+export function selectChanges(
+  { project, since, limit }: { project: string; since: Date; limit: number },
+  sql: Queries,
+): Promise<StateChange[]> {
+  return sql<StateChange[]>`
+    SELECT finding_id AS finding, at, rank, status, false_positive AS "falsePositive", changes
+    FROM findings JOIN finding_events ON finding_id = findings.id
+    WHERE findings.project_id = ${project} AND at >= ${since} AND (changes -> 'status' IS NOT NULL OR changes -> 'false_positive' IS NOT NULL)
+    ORDER BY finding_events.id DESC LIMIT ${limit}`;
 }

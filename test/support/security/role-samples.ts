@@ -37,6 +37,7 @@ export class SecuritySamples implements AsyncDisposable {
     "/projects/:id/fixes": () => this.#project(),
     "/projects/:id/sboms": () => this.#project(),
     "/projects/:id/activity": () => this.#project(),
+    "/projects/:id/trend": () => this.#project(),
     "/projects/:id/move": () => this.#project(),
     "/products/:id": () => this.#list.product(this.#workspace, `product ${++this.#made}`),
     "/findings/:id": () => this.#finding(),

@@ -284,7 +284,7 @@ test("SBOMs, products and projects match the document", async () => {
   const id = String(project_id);
   await ask("get /api/console/projects/{id}", 200, { id, query });
   await ask("get /api/console/projects/{id}", 404, { id: "none", query });
-  for (const part of ["state", "components", "licenses", "fixes", "sboms", "activity"]) {
+  for (const part of ["state", "components", "licenses", "fixes", "sboms", "trend", "activity"]) {
     await ask(`get /api/console/projects/{id}/${part}`, 200, { id, query });
     await ask(`get /api/console/projects/{id}/${part}`, 404, { id: "none", query });
   }

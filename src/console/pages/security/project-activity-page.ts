@@ -1,15 +1,21 @@
-/** What people did in a project, newest first: uploads, decisions about its findings, and accepted risks that ended. */
+/** How a project fared: its open findings day by day, and what people did, newest first: uploads, decisions, accepted risks that ended. */
 import { projectPartEndpoints } from "../../../control-api/endpoints/projects.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import type { ActivityView } from "../../../security/projects/activity.ts";
 import { address } from "../../look/forms.ts";
+import { chart, chartScript } from "../../look/charts.ts";
 import { cursorLinks, emptyState, table, time, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { pageRows } from "../rows-query.ts";
 import { changesOf } from "./finding-page.ts";
 import { projectContent, projectId, projectTab } from "./project-frame.ts";
 
-export const projectActivityPage: Page = { ...projectTab, path: "/projects/:id/activity", render };
+export const projectActivityPage: Page = {
+  ...projectTab,
+  path: "/projects/:id/activity",
+  scripts: [...projectTab.scripts, chartScript],
+  render,
+};
 
 function render(call: PageCall): Promise<PageContent> {
   return projectContent(call, {
@@ -28,8 +34,26 @@ function render(call: PageCall): Promise<PageContent> {
         firstPath: before === "" ? null : call.path,
         nextPath: data.length > pageRows && last !== undefined ? address(call.path, { before: last.at }) : null,
       });
-      return markup`${entries(shown, call)}${links}`;
+      return markup`${before === "" ? await trend(call) : null}${entries(shown, call)}${links}`;
     },
+  });
+}
+
+/** The live findings of the last days; what the project did not have then is zero. */
+async function trend(call: PageCall): Promise<Html> {
+  const { data } = await call.control(projectPartEndpoints.trend, { id: projectId(call) });
+  const words = (value: bigint): string => value.toLocaleString("en-US");
+  const levels = ["critical", "high", "medium", "low", "unknown"] as const;
+  return chart({
+    id: "trend",
+    title: "Open findings by severity, at the end of each day",
+    shape: "bars",
+    periodName: "Day (UTC)",
+    periods: data.map(({ day }) => ({ name: day, short: day.slice(5), path: null })),
+    series: levels.map((level) => ({ label: level, values: data.map((one) => BigInt(one[level])), total: null })),
+    words,
+    notes: ["Each finding counts with the severity that it has today."],
+    empty: emptyState("No finding was open in the last 30 days.", null),
   });
 }
 
