@@ -169,9 +169,12 @@ function listed(
 
 const prices = (input: string, output: string) => ({ prices_per_1m_usd: { input, output } });
 const models = [
-  listed({ id: "a/gpt-5.5", name: "GPT-5.5", context_length: 400_000, ...prices("1.25", "10") }, { ms: 400 }),
-  listed({ id: "b/small", name: "Small", ...prices("0.05", "0.4") }, { passed: true }),
-  listed({ id: "c/planned", name: "Planned", context_length: 0, listed_as: "coming_soon", routes: [] }),
+  listed(
+    { id: "a/gpt-5.5", name: "GPT-5.5", context_length: 400_000, supports: ["reasoning"], ...prices("1.25", "10") },
+    { ms: 400 },
+  ),
+  listed({ id: "b/small", name: "Small", supports: ["tools"], ...prices("0.05", "0.4") }, { passed: true }),
+  listed({ id: "c/planned", name: "Planned", context_length: 0, supports: [], listed_as: "coming_soon", routes: [] }),
 ];
 
 function found(query: string): string[] {
@@ -192,6 +195,9 @@ test.each([
   ["provider=none", []],
   ["provider=stub", ["b/small", "a/gpt-5.5"]],
   ["kind=embeddings", []],
+  ["supports=tools", ["b/small"]],
+  ["supports=reasoning", ["a/gpt-5.5"]],
+  ["supports=thinking", ["b/small", "a/gpt-5.5", "c/planned"]],
   ["kind=<b>&sort=nothing&context=-1", ["b/small", "a/gpt-5.5", "c/planned"]],
 ])("the query %p gives the models %p", (query, ids) => {
   expect(found(query)).toEqual(ids);

@@ -19,9 +19,12 @@ export interface ModelQuery {
   page: number;
 }
 
-const names = ["q", "provider", "kind", "callable", "price", "context", "sort"] as const;
+const names = ["q", "provider", "kind", "supports", "callable", "price", "context", "sort"] as const;
 const contexts = [32_000, 128_000, 200_000, 400_000, 1_000_000];
 const wordsMax = 100;
+
+/** What people choose a model for, by the words of `supports`. */
+const abilities = { tools: "Tools", json_schema: "JSON schema", reasoning: "Reasoning", cache_control: "Prompt cache" };
 
 const orderWords: Record<Order, string> = {
   callable: "Callable first",
@@ -39,6 +42,7 @@ export function modelQuery(query: URLSearchParams): ModelQuery {
     q: of("q"),
     provider: of("provider"),
     kind: of("kind"),
+    supports: of("supports"),
     callable: of("callable"),
     price: of("price"),
     context: of("context"),
@@ -51,6 +55,7 @@ export function modelQuery(query: URLSearchParams): ModelQuery {
       words: given.q,
       provider: given.provider,
       kind: given.kind === "chat" || given.kind === "embeddings" ? given.kind : "",
+      supports: Object.hasOwn(abilities, given.supports) ? given.supports : "",
       callable: given.callable === "yes" || given.callable === "no" ? given.callable : "",
       priceMax: priceMax ?? null,
       contextMin: /^\d{1,9}$/.test(given.context) ? Number(given.context) : 0,
@@ -70,6 +75,7 @@ export function modelFilters(path: string, { given }: ModelQuery, models: readon
       ["chat", "Chat"],
       ["embeddings", "Embeddings"],
     ]),
+    choice("supports", "Supports", given.supports, [["", "Anything"], ...Object.entries(abilities)]),
     choice("callable", "Availability", given.callable, [
       ["", "All"],
       ["yes", "Callable"],
@@ -125,6 +131,8 @@ export interface Wanted {
   /** Id of a provider; empty: any. */
   provider: string;
   kind: "" | "chat" | "embeddings";
+  /** A word of `supports`; empty: any model. */
+  supports: string;
   callable: "" | "yes" | "no";
   /** The highest price of an input token; null: any price. */
   priceMax: PicoUsdPerToken | null;
@@ -159,9 +167,10 @@ export function nearestModels(words: string, all: readonly ModelDetails[]): Mode
   return [...found];
 }
 
-function isWanted(model: ModelDetails, { words, provider, kind, callable, priceMax, contextMin }: Wanted): boolean {
+function isWanted(model: ModelDetails, { words, provider, kind, supports, callable, priceMax, contextMin }: Wanted): boolean {
   if (provider !== "" && !providersOf(model).includes(provider)) return false;
   if (kind !== "" && (model.kind ?? "chat") !== kind) return false;
+  if (supports !== "" && !model.supports.includes(supports)) return false;
   if (callable !== "" && model.runnable !== (callable === "yes")) return false;
   if (contextMin > 0 && (model.context_length ?? 0) < contextMin) return false;
   const price = inputPrice(model);
