@@ -220,10 +220,10 @@ function sources(evidence: Evidence[]): Html {
   return markup`<h2>Sources</h2>
     <ul class="sources">
       ${evidence.map(
-        ({ url, for: claims, seen }) =>
+        ({ url, for: claims, by, seen }) =>
           markup`<li>
             ${outward(url, markup`${placeOf(url)}`)}<span class="under"
-              >${claims.map((claim) => claimWords[claim]).join(", ")}; seen <time datetime="${seen}">${seen}</time></span
+              >${claims.map((claim) => claimWords[claim]).join(", ")}${by === "vendor" ? " by the vendor" : null}; seen <time datetime="${seen}">${seen}</time></span
             >
           </li>`,
       )}

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readConnectorFiles } from "../../../src/connectors/catalog/files/read-file.ts";
 import { catalogOf, judgeSearchWords } from "../../../src/connectors/catalog/files/judge.ts";
 import { markup } from "../../../src/http/html.ts";
+import type { Connector } from "../../../src/connectors/catalog/files/schema.ts";
 import type { Published } from "../../../src/connectors/catalog/published.ts";
 import type { PageQuery } from "../../../src/connectors/catalog/read-parameters.ts";
 import { knowledgeOf, searchTermsOf } from "../../../src/connectors/catalog/search-terms.ts";
@@ -120,8 +121,9 @@ describe("the page of a connector with alternative sets of credentials", () => {
       [false, true],
       [true, false],
     ]);
-    const github = page(rows.find(({ slug }) => slug === "github") ?? rowOf(sampleConnector(), catalog));
-    expect(github).toContain("No source names what to grant at GitHub for these credentials");
+    const isUnknown = ({ credential_sets: sets = [] }: Connector) => sets.some(({ grant }) => grant === null);
+    const unknown = catalog.connectors.find(isUnknown) ?? sampleConnector();
+    expect(page(rowOf(unknown, catalog))).toContain(`No source names what to grant at ${unknown.name} for these credentials`);
   });
 
   test("says where a secret is as long as it is typed, and later", () => {
