@@ -121,7 +121,7 @@ function modelTallyText({ models, providers, prices, sources }: ModelTally): str
   ].join("\n\n");
 }
 
-function tallyText({ total, categories, evidence, sources, checked }: Tally): string {
+function tallyText({ total, categories, evidence, sources, checked, probes }: Tally): string {
   const counts = [...categories, { category: "all", ...total }].map((row) =>
     [row.category, row.connectors, row.specific, row.grants, row.docs, row.mcp].map(String),
   );
@@ -134,6 +134,10 @@ function tallyText({ total, categories, evidence, sources, checked }: Tally): st
       ["on the vendor's own pages", String(checked.vendor)],
       ["a claim only with two other witnesses", String(checked.witnesses)],
       ["not yet", String(checked.unchecked)],
+    ]),
+    columns([
+      ["TESTS OF CREDENTIALS", "CONNECTORS"],
+      ["declared in the catalog", String(probes)],
     ]),
   ].join("\n\n");
 }

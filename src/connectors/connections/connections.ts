@@ -17,8 +17,9 @@ import { dataKeyOf, findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import type { Queries } from "../../backing/backing.ts";
 import { BaseUrlError } from "../../http/public-address.ts";
-import { PrivateAddressError } from "../../http/safe-fetch.ts";
+import { PrivateAddressError, TooLargeError } from "../../http/safe-fetch.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
+import { errorCode } from "../../kernel/error-code.ts";
 import { type WorkspaceId, newConnectionId } from "../../kernel/ids.ts";
 import { SealError } from "../../kernel/seal-key.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
@@ -54,11 +55,21 @@ export function noConnection(id: string): DomainError {
 }
 
 /** In order of creation, without credentials. @param workspace null: the first of all workspaces */
-export async function listConnections(workspace: WorkspaceId | null, sql: Queries): Promise<ConnectionView[]> {
-  return (await store.selectConnections({ workspace, limit: connectionsPerWorkspaceMax }, sql)).map(viewConnection);
+export async function listConnections(
+  workspace: WorkspaceId | null,
+  { sql, find }: Found & { sql: Queries },
+): Promise<ConnectionView[]> {
+  const rows = await store.selectConnections({ workspace, limit: connectionsPerWorkspaceMax }, sql);
+  return rows.map((row) => viewConnection(row, find(row.connector)));
 }
 
-export function viewConnection(row: store.ConnectionRow): ConnectionView {
+/** Finds a connector in the catalog that is served. */
+interface Found {
+  find(id: string): ConnectorRow | undefined;
+}
+
+/** @param connector undefined: the catalog no longer has it */
+export function viewConnection(row: store.ConnectionRow, connector: ConnectorRow | undefined): ConnectionView {
   return {
     id: row.id,
     workspace_id: row.workspace,
@@ -68,7 +79,7 @@ export function viewConnection(row: store.ConnectionRow): ConnectionView {
     fields: row.fields,
     created_at: isoTime(row.createdAt.getTime()),
     updated_at: isoTime(row.updatedAt.getTime()),
-    testable: probeFor(row) !== undefined,
+    testable: probeFor(row, connector) !== undefined,
     last_test: viewTest(row),
   };
 }
@@ -101,7 +112,7 @@ export async function createConnection(
       target: id,
       changes: changedFields({ before: {}, after }),
     };
-    return { result: viewConnection(await findConnection(id, tx)), event };
+    return { result: viewConnection(await findConnection(id, tx), connector), event };
   });
 }
 
@@ -123,7 +134,7 @@ export async function replaceCredentials(
     const key = await dataKeyOf(workspace, { sql: tx, keyring });
     await store.writeFields({ id, fields: sealCredentials(credentials, row, key) }, tx);
     await store.updateCredentialSet({ id, credentialSet: set, at: sources.clock.now() }, tx);
-    const view = viewConnection(await findConnection(id, tx));
+    const view = viewConnection(await findConnection(id, tx), connector);
     const before = { credential_set: row.credentialSet, fields: row.fields };
     const changes = changedFields({ before, after: { credential_set: set, fields: view.fields } });
     return { result: view, event: { event: "connection.credentials.replaced", workspace, target: id, changes } };
@@ -201,11 +212,11 @@ function tooMany(): DomainError {
  */
 export async function testConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
-  { keyring, probeFetch, sql, clock }: Sources & { keyring: Keyring; probeFetch: ProbeFetch },
+  { keyring, probeFetch, sql, clock, find }: Sources & Found & { keyring: Keyring; probeFetch: ProbeFetch },
 ): Promise<ConnectionTest> {
   authorize(actor, { roles: managers, action: "test a connection" });
   const row = requireConnection({ id, workspace, row: await findConnection(id, sql) });
-  const probe = probeFor(row);
+  const probe = probeFor(row, find(row.connector));
   if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);
   const credentials = await opened(row, { sql, keyring });
   // Many tests would reveal which stolen credentials work.
@@ -231,24 +242,40 @@ async function opened(row: store.ConnectionRow, sources: { sql: Queries; keyring
   }
 }
 
-interface Found {
+interface Tried {
   outcome: Outcome;
   status: number | null;
   message: string;
 }
 
-async function run(probe: Probe, credentials: Credentials, parts: { probeFetch: ProbeFetch; clock: Clock }): Promise<Found> {
+async function run(probe: Probe, credentials: Credentials, parts: { probeFetch: ProbeFetch; clock: Clock }): Promise<Tried> {
   try {
-    return judge(await probe.call(valueOf(credentials), parts));
+    return judge(await probe.call(valueOf(credentials), parts), probe.lacksGrant ?? []);
   } catch (error) {
     if (error instanceof CredentialError) return { outcome: "unusable", status: null, message: error.message };
-    const isPrivate = error instanceof BaseUrlError || error instanceof PrivateAddressError;
-    const message = isPrivate ? "The vendor's host is not publicly reachable" : "The vendor did not answer";
-    return { outcome: "unreachable", status: null, message };
+    return { outcome: "unreachable", status: null, message: whyUnreachable(error) };
   }
 }
 
-function judge({ status, body }: ProbeAnswer): Found {
+/** The codes of Node.js and Bun for names that do not resolve, and for certificates: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+const nameErrors = ["ENOTFOUND", "EAI_AGAIN", "ENODATA", "DNS_ENOTFOUND", "DNS_ENODATA"];
+const certificateErrors = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS|SSL/;
+
+function whyUnreachable(error: unknown): string {
+  if (error instanceof BaseUrlError || error instanceof PrivateAddressError) return "The vendor's host is not publicly reachable";
+  const code = errorCode(error);
+  if (nameErrors.includes(code)) return "There is no host of this name: check the address";
+  if (certificateErrors.test(code)) return "The host's certificate is not valid, so nothing was sent";
+  if (error instanceof TooLargeError) return "The vendor's answer is too large";
+  return "The vendor did not answer";
+}
+
+function judge({ status, body }: ProbeAnswer, lacksGrant: readonly number[]): Tried {
+  if (lacksGrant.includes(status))
+    return { outcome: "lacks_grant", status, message: "The vendor accepts the credentials, and they lack the right to read" };
+  if (status === 404)
+    return { outcome: "unexpected", status, message: "The vendor has no such page: check the address and the account" };
+  if (status === 429) return { outcome: "rate_limited", status, message: "The vendor gets too many requests: test again later" };
   if (status === 401 || status === 403) return { outcome: "refused", status, message: "The vendor refused the credentials" };
   if (status === 200 && isJson(body)) return { outcome: "works", status, message: "The vendor accepted the credentials" };
   return { outcome: "unexpected", status, message: `The vendor answered with status ${status}, which shows nothing` };

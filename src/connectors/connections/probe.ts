@@ -36,6 +36,8 @@ export interface Probe {
   connector: string;
   /** Keys of the fields that it uses; alternatives of the form with other fields have no test. */
   needs: readonly string[];
+  /** Statuses by which the vendor accepts credentials that may not read what is asked for; absent: none. */
+  lacksGrant?: readonly number[];
   /** @returns the answer that shows whether the credentials work @throws CredentialError */
   call(value: (key: string) => string, parts: ProbeParts): Promise<ProbeAnswer>;
 }
@@ -116,7 +118,8 @@ export function vendorOrigin({ field, text, ends }: { field: string; text: strin
   throw new CredentialError(field, `a host of ${ends.join(" or ")} is needed`);
 }
 
-function tokenIn(body: string): string | null {
+/** The `access_token` of an answer (RFC 6749, 5.1); null: it has none. */
+export function tokenIn(body: string): string | null {
   try {
     const { access_token: token } = JSON.parse(body);
     return typeof token === "string" ? token : null;

@@ -2,9 +2,12 @@
  * The vendors' probes: each is a call that reads as little as possible and shows whether the credentials work. Above each is a link to the
  * vendor's documentation. A connector's alternative without a probe has no test.
  *
- * A new probe is a constant, listed at the end. How calls are made and what their answers mean is in probe.ts.
+ * Most connectors declare theirs in the catalog, as declared-probe.ts reads it; here are those that need more than a template. How calls are
+ * made is in probe.ts.
  */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
+import type { ConnectorRow } from "../catalog/row.ts";
+import { probeOf } from "./declared-probe.ts";
 import { CredentialError, headerText, type Probe, callWithToken, vendorOrigin } from "./probe.ts";
 
 /** https://docs.datadoghq.com/getting_started/site/ */
@@ -145,7 +148,18 @@ const okta: Probe = {
 
 export const probes: readonly Probe[] = [datadog, googleWorkspace, jira, microsoftEntraId, okta];
 
-/** @returns the probe for a connector's alternative with these fields; undefined: none */
-export function probeFor({ connector, fields }: { connector: string; fields: readonly string[] }): Probe | undefined {
-  return probes.find((probe) => probe.connector === connector && probe.needs.every((key) => fields.includes(key)));
+interface Tested {
+  /** Its id. */
+  connector: string;
+  /** The alternative of the form that was filled in. */
+  credentialSet: number;
+  /** Keys of the fields with a value. */
+  fields: readonly string[];
+}
+
+/** @param row of the connector; undefined: the catalog does not have it now @returns undefined: there is no test for these fields */
+export function probeFor({ connector, credentialSet, fields }: Tested, row: ConnectorRow | undefined): Probe | undefined {
+  const declared = row?.credential_sets[credentialSet]?.probe;
+  const all = declared === undefined ? probes : [...probes, probeOf(connector, declared)];
+  return all.find((probe) => probe.connector === connector && probe.needs.every((key) => fields.includes(key)));
 }

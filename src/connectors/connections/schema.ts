@@ -26,7 +26,7 @@ export type ConnectionForm = Static<typeof ConnectionForm>;
 export const NewCredentials = Type.Object({ credential_set: CredentialSetNumber, credentials: Credentials });
 export type NewCredentials = Static<typeof NewCredentials>;
 
-const outcomes = ["works", "refused", "unusable", "unreachable", "unexpected"] as const;
+const outcomes = ["works", "refused", "lacks_grant", "rate_limited", "unusable", "unreachable", "unexpected"] as const;
 export type Outcome = (typeof outcomes)[number];
 
 const OutcomeView = Type.Unsafe<Outcome>(

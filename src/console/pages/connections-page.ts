@@ -87,6 +87,8 @@ type Outcome = ConnectionTest["outcome"];
 const outcomes: Record<Outcome, { tone: Tone; word: string }> = {
   works: { tone: "good", word: "works" },
   refused: { tone: "bad", word: "refused" },
+  lacks_grant: { tone: "bad", word: "lacks a right" },
+  rate_limited: { tone: "warn", word: "try later" },
   unusable: { tone: "bad", word: "unusable" },
   unreachable: { tone: "warn", word: "unreachable" },
   unexpected: { tone: "warn", word: "unclear" },

@@ -43,6 +43,11 @@ function connectorNamed(named: string, { connectors }: ControlParts): ConnectorR
   throw new DomainError("unavailable", "There is no connector catalog yet: try again shortly");
 }
 
+/** Without a catalog it finds nothing. */
+function finder({ connectors: { published } }: ControlParts): (id: string) => ConnectorRow | undefined {
+  return (id) => (published === null ? undefined : findConnector(id, published));
+}
+
 export const connectionEndpoints = {
   create: endpoint({
     method: "POST",
@@ -68,7 +73,7 @@ export const connectionEndpoints = {
     view: listOf(schema.ConnectionView),
     async handle({ input, actors, parts }) {
       const { workspace } = await actors.inAnyWorkspace(input.workspace);
-      return { data: await connections.listConnections(workspace?.id ?? null, parts.sql) };
+      return { data: await connections.listConnections(workspace?.id ?? null, { sql: parts.sql, find: finder(parts) }) };
     },
   }),
   show: endpoint({
@@ -80,7 +85,7 @@ export const connectionEndpoints = {
     view: schema.ConnectionView,
     async handle(call) {
       const { row } = await connectionAndActor(call);
-      return connections.viewConnection(row);
+      return connections.viewConnection(row, finder(call.parts)(row.connector));
     },
   }),
   replaceCredentials: endpoint({
@@ -112,7 +117,10 @@ export const connectionEndpoints = {
     deadlineMs: connectionTestMs,
     async handle(call) {
       const { actor, row } = await connectionAndActor(call);
-      return connections.testConnection({ actor, workspace: row.workspace, id: row.id }, call.parts);
+      return connections.testConnection(
+        { actor, workspace: row.workspace, id: row.id },
+        { ...call.parts, find: finder(call.parts) },
+      );
     },
   }),
   delete: endpoint({

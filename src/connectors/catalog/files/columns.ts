@@ -39,7 +39,7 @@ const genericSet: CredentialSet = {
 
 /** The form's alternatives, the default first; the generic form if the vendor's is unknown. */
 export function credentialSetsOf({ form, credential_sets = [] }: Connector): readonly CredentialSet[] {
-  return form === "generic" ? [genericSet] : credential_sets.map(({ fields }) => ({ fields }));
+  return form === "generic" ? [genericSet] : credential_sets.map(({ grant: _, ...set }) => set);
 }
 
 /** The vendor's words for what to grant; null if only notes are known. */

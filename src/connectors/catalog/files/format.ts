@@ -4,7 +4,18 @@
  */
 import { byCodeUnits } from "../../../kernel/text.ts";
 import { type CatalogFile, type ConnectorFiles, type Problem, readerOf } from "./read-file.ts";
-import { Connector, GrantNotes, SearchWords, claims, Evidence, Field, Grant, methods, type FileCredentialSet } from "./schema.ts";
+import {
+  Connector,
+  GrantNotes,
+  SearchWords,
+  claims,
+  Evidence,
+  Field,
+  Grant,
+  methods,
+  Probe,
+  type FileCredentialSet,
+} from "./schema.ts";
 
 const readConnector = readerOf(Connector);
 const readGrantNotes = readerOf(GrantNotes);
@@ -79,8 +90,11 @@ function byList(order: readonly string[]): (one: string, other: string) => numbe
   return (one, other) => order.indexOf(one) - order.indexOf(other);
 }
 
-function canonicalSet({ fields, grant }: FileCredentialSet, noteOrder: readonly string[]): object {
-  const ordered = { fields: fields.map((field) => inOrder(Field, field)) };
+function canonicalSet({ fields, probe, grant }: FileCredentialSet, noteOrder: readonly string[]): object {
+  const ordered = {
+    fields: fields.map((field) => inOrder(Field, field)),
+    ...(probe && { probe: inOrder(Probe, probe) }),
+  };
   return grant === undefined ? ordered : { ...ordered, grant: grant && canonicalGrant(grant, noteOrder) };
 }
 

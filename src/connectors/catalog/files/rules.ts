@@ -3,7 +3,7 @@
  * grant names only read scopes, secrets have no example, and every claim has a source.
  */
 import { canonicalText } from "./format.ts";
-import { claims, type Claim, type Connector, type Grant } from "./schema.ts";
+import { claims, type Claim, type Connector, type Field, type Grant, type Probe } from "./schema.ts";
 
 /** What the rules depend on. */
 export interface Surroundings {
@@ -20,7 +20,7 @@ export type Finding = [field: string, message: string];
 
 type Rule = (connector: Connector, surroundings: Surroundings) => Finding[];
 
-const rules: readonly Rule[] = [category, connectMethods, form, fields, grant, setGrants, docs, evidence];
+const rules: readonly Rule[] = [category, connectMethods, form, fields, setProbes, grant, setGrants, docs, evidence];
 
 export function findingsOf(connector: Connector, surroundings: Surroundings): Finding[] {
   return rules.flatMap((rule) => rule(connector, surroundings));
@@ -96,6 +96,63 @@ function fields({ credential_sets = [] }: Connector): Finding[] {
       return found;
     });
   });
+}
+
+// Probes. What a field's value may do in an address is in connections/declared-probe.ts.
+
+const placeholders = /\{([a-z][a-z0-9_]*)\}/g;
+
+function setProbes({ credential_sets = [] }: Connector): Finding[] {
+  return credential_sets.flatMap(({ fields, probe }, index) => {
+    if (probe === undefined) return [];
+    const at = `credential_sets[${index}].probe`;
+    return problemsOf(probe, fields).map(([field, message]): Finding => [`${at}.${field}`, message]);
+  });
+}
+
+function problemsOf(probe: Probe, fields: readonly Field[]): Finding[] {
+  const keys = new Set([...fields.map(({ key }) => key), ...(probe.token === undefined ? [] : ["access_token"])]);
+  const unknown = [...JSON.stringify(probe).matchAll(placeholders)].map(([, key = ""]) => key).filter((key) => !keys.has(key));
+  const found = [...new Set(unknown)].map((key): Finding => ["url", `{${key}} is no field of this set: write the key of one`]);
+  const secrets = new Set(fields.filter(({ secret }) => secret).map(({ key }) => key));
+  const addresses: [string, string, readonly string[] | undefined][] = [
+    ["url", probe.url, probe.hosts],
+    ...(probe.token === undefined ? [] : [["token.url", probe.token.url, undefined] as [string, string, undefined]]),
+  ];
+  for (const [field, url, hosts] of addresses) found.push(...hostProblems({ field, url, hosts, secrets }));
+  if (probe.body !== undefined && probe.method === "GET") found.push(["body", "does not go with GET: remove it, or write POST"]);
+  if (probe.body !== undefined && !isJson(probe.body))
+    found.push(["body", "is not JSON: write a document with {key} inside its texts"]);
+  return found;
+}
+
+interface JudgedAddress {
+  field: string;
+  url: string;
+  hosts: readonly string[] | undefined;
+  secrets: ReadonlySet<string>;
+}
+
+/** A value may complete a host of the vendor, and may be a whole host only where it is not a secret. */
+function hostProblems({ field, url, hosts, secrets }: JudgedAddress): Finding[] {
+  const [, host = ""] = /^(?:https:\/\/)?([^/?]+)/.exec(url) ?? [];
+  const [, own] = /^\{([a-z0-9_]+)\}$/.exec(host) ?? [];
+  const inHost = [...host.matchAll(placeholders)].map(([, key = ""]) => key);
+  const found: Finding[] = [];
+  if (inHost.some((key) => secrets.has(key))) found.push([field, "has a secret in its host: a host is looked up in the open"]);
+  if (own === undefined && !/(^|\.)[a-z0-9-]+\.[a-z0-9-]+$/i.test(host))
+    found.push([field, `"${host}" does not end with the vendor's domain: a value must not be able to lead elsewhere`]);
+  if (own === undefined && hosts !== undefined) found.push(["hosts", "bounds a host that is one field alone: remove it"]);
+  return found;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Words for a right to change something, in scopes such as `repo:write`, `Directory.ReadWrite.All` and `manage_users`. */

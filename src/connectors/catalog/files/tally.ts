@@ -22,6 +22,8 @@ export interface Tally {
   /** Sources by origin: a GitHub repository, or the sites of vendors and others. */
   sources: { place: string; sources: number }[];
   checked: Checked;
+  /** Connectors of which at least one set of credentials declares how it is tested. */
+  probes: number;
 }
 
 /**
@@ -51,6 +53,7 @@ export function tallyOf({ categories, connectors }: ConnectorCatalog): Tally {
     ],
     sources: placesOf(connectors),
     checked: checkedOf(connectors),
+    probes: connectors.filter(({ credential_sets: sets = [] }) => sets.some(({ probe }) => probe !== undefined)).length,
   };
 }
 
