@@ -210,7 +210,7 @@ export const generationFields = {
   tierAboveTokens: field({
     wire: rare(25, Count),
     column: stored(30, "tier_above_tokens", (bound: number | undefined) => storableOrNone(bound ?? 0)),
-    view: integerOrNull("tier_above_tokens", "The bound of the price tier that the prompt passed; null: the base price"),
+    view: integerOrNull("tier_above_tokens", "The price tier's bound in tokens; null: the base price"),
     csv: 22,
   }),
   reserved: field({

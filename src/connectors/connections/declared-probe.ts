@@ -7,7 +7,7 @@
  * body it is escaped.
  */
 import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
-import type { Pair, Probe as DeclaredProbe } from "../catalog/files/schema.ts";
+import type { DeclaredProbe, Pair } from "../catalog/files/schema.ts";
 import { CredentialError, headerText, tokenIn, vendorOrigin, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
 
 type Value = (key: string) => string;
@@ -72,11 +72,12 @@ function basicOf([user, password]: readonly string[], value: Value): string {
 
 /** @throws CredentialError for a value that leads elsewhere */
 function addressOf({ template, hosts }: { template: string; hosts: readonly string[] | undefined }, value: Value): URL {
-  const [, own, afterOwn = ""] = /^(?:https:\/\/)?\{([a-z0-9_]+)\}((?:[/?].*)?)$/.exec(template) ?? [];
-  const encoded = (text: string): string => filled(text, (key) => encodeURIComponent(value(key).trim()));
-  if (own !== undefined) return new URL(`${baseOf(own, value(own), hosts)}${encoded(afterOwn)}`);
-  const [, host = "", path = ""] = /^https:\/\/([^/?]+)(.*)$/.exec(template) ?? [];
-  return new URL(`${originOf(host, value)}${encoded(path)}`);
+  const text = template.replace(/^https:\/\//, "");
+  const end = text.search(/[/?]/);
+  const host = end < 0 ? text : text.slice(0, end);
+  const rest = filled(end < 0 ? "" : text.slice(end), (key) => encodeURIComponent(value(key).trim()));
+  const [, own] = /^\{([a-z0-9_]+)\}$/.exec(host) ?? [];
+  return new URL((own === undefined ? originOf(host, value) : baseOf(own, value(own), hosts)) + rest);
 }
 
 /** A base address that the customer gave, with its path and without a slash at its end. */
@@ -85,7 +86,7 @@ function baseOf(field: string, text: string, hosts: readonly string[] | undefine
   const typed = text.trim();
   try {
     const { origin, pathname } = parseBaseUrl(/^[a-z]+:\/\//i.test(typed) ? typed : `https://${typed}`);
-    return origin + pathname.replace(/\/+$/, "");
+    return origin + (pathname.endsWith("/") ? pathname.slice(0, -1) : pathname);
   } catch (error) {
     if (!(error instanceof BaseUrlError)) throw error;
     throw new CredentialError(field, "an https address that is reachable from everywhere is needed");

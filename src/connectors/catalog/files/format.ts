@@ -13,7 +13,7 @@ import {
   Field,
   Grant,
   methods,
-  Probe,
+  DeclaredProbe,
   type FileCredentialSet,
 } from "./schema.ts";
 
@@ -93,7 +93,7 @@ function byList(order: readonly string[]): (one: string, other: string) => numbe
 function canonicalSet({ fields, probe, grant }: FileCredentialSet, noteOrder: readonly string[]): object {
   const ordered = {
     fields: fields.map((field) => inOrder(Field, field)),
-    ...(probe && { probe: inOrder(Probe, probe) }),
+    ...(probe && { probe: inOrder(DeclaredProbe, probe) }),
   };
   return grant === undefined ? ordered : { ...ordered, grant: grant && canonicalGrant(grant, noteOrder) };
 }

@@ -3,7 +3,7 @@
  * grant names only read scopes, secrets have no example, and every claim has a source.
  */
 import { canonicalText } from "./format.ts";
-import { claims, type Claim, type Connector, type Field, type Grant, type Probe } from "./schema.ts";
+import { claims, type Claim, type Connector, type Field, type Grant, type DeclaredProbe } from "./schema.ts";
 
 /** What the rules depend on. */
 export interface Surroundings {
@@ -110,7 +110,7 @@ function setProbes({ credential_sets = [] }: Connector): Finding[] {
   });
 }
 
-function problemsOf(probe: Probe, fields: readonly Field[]): Finding[] {
+function problemsOf(probe: DeclaredProbe, fields: readonly Field[]): Finding[] {
   const keys = new Set([...fields.map(({ key }) => key), ...(probe.token === undefined ? [] : ["access_token"])]);
   const unknown = [...JSON.stringify(probe).matchAll(placeholders)].map(([, key = ""]) => key).filter((key) => !keys.has(key));
   const found = [...new Set(unknown)].map((key): Finding => ["url", `{${key}} is no field of this set: write the key of one`]);

@@ -47,36 +47,42 @@ export type Pair = Static<typeof Pair>;
 const Basic = Type.Array(Template, { minItems: 2, maxItems: 2, description: "a list of the user and the password" });
 
 /** One request that only reads, by which credentials are tested. Its page at the vendor documents it. */
-export const Probe = strict({
-  /** What is asked for a token before, by RFC 6749; the request's `{access_token}` is that token. */
-  token: Type.Optional(
-    strict({
-      url: AddressTemplate,
-      basic: Type.Optional(Basic),
-      form: Type.Array(Pair, { description: "a list of its fields" }),
-    }),
-  ),
-  method: oneOf(["GET", "POST"] as const),
-  url: AddressTemplate,
-  /** The domains in which a host must lie that is one field alone; absent: the customer's own server. */
-  hosts: Type.Optional(Type.Array(Line, { minItems: 1, description: "a list of the vendor's domains" })),
-  headers: Type.Optional(Type.Array(Pair, { minItems: 1, description: "a list of headers" })),
-  basic: Type.Optional(Basic),
-  /** JSON. */
-  body: Type.Optional(Template),
-  /** Statuses by which the vendor accepts credentials that may not read what is asked for. */
-  lacks_grant: Type.Optional(
-    Type.Array(Type.Integer({ minimum: 400, maximum: 499 }), { minItems: 1, description: "a list of statuses" }),
-  ),
-  source: Address,
-  seen: Day,
-});
-export type Probe = Static<typeof Probe>;
+export const DeclaredProbe = strict(
+  {
+    /** What is asked for a token before, by RFC 6749; the request's `{access_token}` is that token. */
+    token: Type.Optional(
+      strict(
+        {
+          url: AddressTemplate,
+          basic: Type.Optional(Basic),
+          form: Type.Array(Pair, { description: "a list of its fields" }),
+        },
+        { description: "the request for a token before it (RFC 6749)" },
+      ),
+    ),
+    method: oneOf(["GET", "POST"] as const),
+    url: AddressTemplate,
+    /** The domains in which a host must lie that is one field alone; absent: the customer's own server. */
+    hosts: Type.Optional(Type.Array(Line, { minItems: 1, description: "a list of the vendor's domains" })),
+    headers: Type.Optional(Type.Array(Pair, { minItems: 1, description: "a list of headers" })),
+    basic: Type.Optional(Basic),
+    /** JSON. */
+    body: Type.Optional(Template),
+    /** Statuses by which the vendor accepts credentials that may not read what is asked for. */
+    lacks_grant: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 400, maximum: 499 }), { minItems: 1, description: "a list of statuses" }),
+    ),
+    source: Address,
+    seen: Day,
+  },
+  { description: "one request that only reads, by which the credentials are tested" },
+);
+export type DeclaredProbe = Static<typeof DeclaredProbe>;
 
 export const CredentialSet = strict({
   fields: Type.Array(Field, { minItems: 1, description: "a list of at least one field" }),
   /** How to test these credentials; absent: nobody has told how. */
-  probe: Type.Optional(Probe),
+  probe: Type.Optional(DeclaredProbe),
 });
 export type CredentialSet = Static<typeof CredentialSet>;
 
@@ -179,8 +185,8 @@ export interface ConnectorCatalog {
   connectors: readonly Connector[];
 }
 
-function strict<Properties extends TProperties>(properties: Properties) {
-  return Type.Object(properties, { additionalProperties: false });
+function strict<Properties extends TProperties>(properties: Properties, about: { description?: string } = {}) {
+  return Type.Object(properties, { additionalProperties: false, ...about });
 }
 
 function orNull<Schema extends ReturnType<typeof strict> | typeof Line>(schema: Schema) {

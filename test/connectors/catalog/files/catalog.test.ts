@@ -9,7 +9,7 @@ import { readConnectorFiles, formatProblem } from "../../../../src/connectors/ca
 import { exportCatalog } from "../../../../src/connectors/catalog/exports.ts";
 import { judgeConnectors, judgeSearchWords } from "../../../../src/connectors/catalog/files/judge.ts";
 import { ConnectorRow } from "../../../../src/connectors/catalog/row.ts";
-import type { Connector } from "../../../../src/connectors/catalog/files/schema.ts";
+import { type Connector, DeclaredProbe } from "../../../../src/connectors/catalog/files/schema.ts";
 import { tallyOf } from "../../../../src/connectors/catalog/files/tally.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../../support/temporary-folder.ts";
 import { sampleConnector } from "../sample.ts";
@@ -90,8 +90,14 @@ describe("the catalog", () => {
   });
 });
 
+const docs = readFileSync(new URL("../../../../docs/reference/connectors.md", import.meta.url), "utf8");
+
+test("the example of a test in docs/reference/connectors.md is one", () => {
+  const [, text = ""] = /```json schema=probe\n(\{\n[^`]+)```/.exec(docs) ?? [];
+  expect([...Value.Errors(DeclaredProbe, JSON.parse(text))]).toEqual([]);
+});
+
 test("the example of docs/reference/connectors.md passes the check", () => {
-  const docs = readFileSync(new URL("../../../../docs/reference/connectors.md", import.meta.url), "utf8");
   const [, text = ""] = /```json schema=connector\n(\{\n[^`]+)```/.exec(docs) ?? [];
   const { slug } = JSON.parse(text);
   const example = { name: `connectors/${slug}.json`, text };
