@@ -183,8 +183,9 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect(await see("/vulnerabilities/CVE-2026-0001")).not.toContain("strange");
   });
 
-  test("a finding and its vulnerability say what is known of exploits", async () => {
+  test("a finding, its vulnerability and their lists say what is known of exploits", async () => {
     const cve = "CVE-2026-0001";
+    for (const query of ["", `?id=${cve}`]) expect(await see(`/vulnerabilities${query}`)).not.toContain(">exploited<");
     const kev = [{ cve, added: "2026-01-02" }];
     await importExploits({ date: "2026-11-20", epss: [{ cve, epss: 0.125, percentile: 0.9 }], kev }, database.sql);
     for (const path of [`/findings/${finding}`, `/vulnerabilities/${cve}`]) {
@@ -192,6 +193,12 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
       expect(text).toContain("in CISA’s catalog since 2 Jan 2026");
       expect(text).toContain("12.5 % within 30 days, more than 90 % of all vulnerabilities");
     }
+    for (const list of ["/findings?status=all", "/vulnerabilities", `/vulnerabilities?id=${cve}`]) {
+      const text = await see(list);
+      expect([list, text.includes(">exploited<"), text.includes("12.5 %")]).toEqual([list, true, true]);
+    }
+    const rated = { cve_id: cve, known_exploited_since: "2026-01-02", epss: 0.125, epss_percentile: 0.9 };
+    expect(await world.control.list("/vulnerabilities?workspace=acme")).toMatchObject([rated]);
   });
 
   test("the findings as a file have the rows of the filter", async () => {

@@ -268,8 +268,7 @@ function findingTable(rows: readonly SearchedFinding[], { place, empty }: { plac
     columns: [
       { label: "Vulnerability", kind: "text", cell: nameCell(call) },
       { label: "Severity", kind: "badge", cell: ({ severity, cvss_score: score }) => severityBadge(severity, score) },
-      { label: "Exploited", kind: "badge", cell: ({ known_exploited_since: since }) => exploitedBadge(since) },
-      { label: "EPSS", kind: "number", cell: ({ epss }) => epssText(epss) },
+      ...exploitColumns,
       {
         label: "Component",
         kind: "text",
@@ -321,6 +320,12 @@ function epssText(epss: number | null): string | null {
 }
 
 type Exploit = Pick<SearchedFinding, "known_exploited_since" | "epss" | "epss_percentile">;
+
+/** What is known of exploits, in lists of findings and of vulnerabilities. */
+export const exploitColumns: readonly Column<Pick<Exploit, "known_exploited_since" | "epss">>[] = [
+  { label: "Exploited", kind: "badge", cell: ({ known_exploited_since: since }) => exploitedBadge(since) },
+  { label: "EPSS", kind: "number", cell: ({ epss }) => epssText(epss) },
+];
 
 /** What is known of exploits, as facts of a finding or of a vulnerability. */
 export function exploitFacts({ known_exploited_since: since, epss, epss_percentile: percentile }: Exploit) {
@@ -396,8 +401,7 @@ function groupColumns({ call }: FindingPlace, by: "package" | "vulnerability"): 
   return [
     name,
     { label: "Worst", kind: "badge", cell: ({ severity, cvss_score: score }) => severityBadge(severity, score) },
-    { label: "Exploited", kind: "badge", cell: ({ known_exploited_since: since }) => exploitedBadge(since) },
-    { label: "EPSS", kind: "number", cell: ({ epss }) => epssText(epss) },
+    ...exploitColumns,
     { label: "Findings", kind: "number", cell: ({ findings: count }) => count.toLocaleString("en-US") },
     others,
     { label: "With a fix", kind: "number", cell: ({ fixable }) => fixable.toLocaleString("en-US") },
