@@ -362,4 +362,28 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect(refused.text).toContain('id="upload-file-problem"');
     expect(refused.text).toContain('value="kept"');
   });
+
+  test("the findings refresh once someone decides or a scan finds something, and later parts of the list do not", async () => {
+    const tagOf = async (query = "") => (await world.get(at(`/findings${query}`), auditor)).headers.get("etag");
+    const poll = (tag: string | null) => world.get(at("/findings"), auditor, { "if-none-match": tag ?? "" });
+    const fresh = async (tag: string | null) => {
+      const { status, text, headers } = await poll(tag);
+      expect([status, text.includes("data-refresh=")]).toEqual([200, true]);
+      return headers.get("etag");
+    };
+    const first = await tagOf();
+    expect((await poll(first)).status).toBe(304);
+    const owned = { action: "triage", finding, owner: "member@acme" };
+    expect((await world.post(at("/findings"), owned, member)).status).toBe(303);
+    const decided = await fresh(first);
+    expect((await poll(decided)).status).toBe(304);
+    await security.upload(await security.project("second"), ["pkg:npm/lodash@4.17.19"]);
+    const uploaded = await tagOf();
+    await security.scan();
+    const scanned = await fresh(uploaded);
+    world.control.clock.advance(60_000);
+    await fresh(scanned);
+    for (const query of ["?view=package&skip=50", `?after=${finding}`])
+      expect([query, await tagOf(query)]).toEqual([query, null]);
+  });
 });

@@ -45,7 +45,7 @@ export function consolePage(page: ConsolePage, around: Surroundings): string {
     style: consoleStyle,
     scripts: [consoleScript, ...(page.scripts ?? [])],
     header: side(around),
-    main: markup`${trail(page.trail ?? [])}${heading(page)}${page.notice ? notice(page.notice) : null}${page.main}${foot}`,
+    main: markup`${trail(page.trail ?? [])}${heading(page)}${page.notice ? markup`<div data-said>${notice(page.notice)}</div>` : null}${page.main}${foot}`,
     footer: null,
   });
 }

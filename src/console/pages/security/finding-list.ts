@@ -78,12 +78,14 @@ export function searchInput({ call: { query }, project }: FindingPlace): Omit<Gi
 
 /** What the tiles count: all severities of the status in the scope. */
 function countedBy(place: FindingPlace) {
-  const { project, product, status } = searchInput(place);
-  return {
-    ...(project !== undefined && { project }),
-    ...(product !== undefined && { product }),
-    ...(status !== undefined && { status }),
-  };
+  const { status } = searchInput(place);
+  return { ...scopeIn(place), ...(status !== undefined && { status }) };
+}
+
+/** The project or product of the list, if it has one. */
+export function scopeIn(place: FindingPlace) {
+  const { project, product } = searchInput(place);
+  return { ...(project !== undefined && { project }), ...(product !== undefined && { product }) };
 }
 
 /** What links keep, apart from the place in the list. */
@@ -232,9 +234,7 @@ async function findings(place: FindingPlace): Promise<Shown> {
 const urgentShown = "100";
 
 async function urgent(place: FindingPlace): Promise<Shown> {
-  const { project, product } = searchInput(place);
-  const scope = { ...(project !== undefined && { project }), ...(product !== undefined && { product }) };
-  const { data } = await place.call.control(findingEndpoints.listUrgent, { ...scope, limit: urgentShown });
+  const { data } = await place.call.control(findingEndpoints.listUrgent, { ...scopeIn(place), limit: urgentShown });
   const empty = emptyState(
     "Nothing that is open has an EPSS score or is known to be exploited. The operator imports both with “exploits import”.",
     null,
