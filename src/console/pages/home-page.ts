@@ -256,7 +256,8 @@ function requestsTile({ month, used: { total, days }, refused, isOwn }: MonthReq
   const part = (count: number, word: string, status: string, more: Html | string = ""): Html =>
     markup`<a href="${address(call.link("/requests"), { status })}">${count.toLocaleString("en-US")} ${word}</a>${more}`;
   const share = requests === 0 ? "" : percent(errors, requests);
-  const failed = part(errors, "failed", "error", isMarked ? markup` ${badge("bad", share)}` : share && ` (${share})`);
+  const mark = isMarked ? markup` ${badge("bad", share)}` : share && ` (${share})`;
+  const failed = markup`<span class="together">${part(errors, "failed", "error", mark)}</span>`;
   const note =
     requests + refused === 0
       ? "no requests yet"
