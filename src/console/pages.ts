@@ -30,6 +30,7 @@ import { compareModelsPage } from "./pages/inference/compare-page.ts";
 import { modelPage } from "./pages/inference/model-page.ts";
 import { modelsPage } from "./pages/inference/models-page.ts";
 import { advisoriesPage } from "./pages/operator/advisories-page.ts";
+import { operatorFindPage } from "./pages/operator/find-page.ts";
 import { ledgerPage } from "./pages/operator/ledger-page.ts";
 import { servicePage } from "./pages/operator/service-page.ts";
 import { providerPages } from "./pages/operator/provider-page.ts";
@@ -121,6 +122,7 @@ export const pages: readonly Page[] = [
   auditPage,
 
   workspacesPage,
+  operatorFindPage,
   newWorkspacePage,
   operatorWorkspacePage,
   providersPage,

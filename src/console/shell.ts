@@ -52,6 +52,7 @@ function noticeOf({ refused, viewer, path }: PageCall, said: Notice | null): Not
   };
 }
 
+const operatorPath = "/console/operator";
 const invitationsPath = "/console/invitations";
 
 interface Answer {
@@ -86,11 +87,11 @@ function surroundings(page: Page, { viewer, workspace, path }: Framed): Surround
   const shown = current ?? (page.of === "person" ? (viewer.workspaces[0] ?? null) : null);
   const sections = [
     ...(shown === null ? [] : sectionsOf("workspace", { base: workspacePath(shown.name), role: shown.role, path, page })),
-    ...(viewer.operates ? sectionsOf("operator", { base: "/console/operator", role: "operator", path, page }) : []),
+    ...(viewer.operates ? sectionsOf("operator", { base: operatorPath, role: "operator", path, page }) : []),
   ];
   return {
     homePath: "/",
-    findPath: shown === null ? null : `${workspacePath(shown.name)}/find`,
+    findPath: shown !== null ? `${workspacePath(shown.name)}/find` : viewer.operates ? `${operatorPath}/find` : null,
     sections,
     place: current?.name ?? null,
     switcher: { action: "/console/switch", current: shown, choices: viewer.workspaces },

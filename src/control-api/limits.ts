@@ -89,7 +89,7 @@ export const controlFileMs = 60_000;
 export const sbomUploadMs = 230_000;
 /** Deadline for importing the decisions of a VEX document that has arrived. */
 export const vexImportMs = 120_000;
-/** Products or projects that the control API lists. */
+/** Products, projects or, with a limit, workspaces that the control API lists. */
 export const controlRowsMax = 10_000;
 
 // Connections

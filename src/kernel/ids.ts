@@ -20,7 +20,7 @@ export function newGenerationId(nowMs: number): GenerationId {
   return `gen-${timeSortedText(nowMs)}`;
 }
 
-/** The internal audit id of `X-Request-Id`. */
+/** The internal audit id of `X-Request-Id`. A request has it from the same millisecond as its generation, which is found by it. */
 export function newRequestId(nowMs: number): string {
   return `req-${timeSortedText(nowMs)}`;
 }

@@ -27,7 +27,7 @@ export const idWords: Record<string, string> = {
   accounts: "E-mail address of a person",
   invitations: "Id or exact name of a workspace",
   keys: "Id of a key",
-  log: "Id of a generation",
+  log: "Id of a generation, or of its request",
   refusals: "Id of a refused call",
   statements: "The month of a statement, such as 2026-10",
   prompts: "Id of a generation",

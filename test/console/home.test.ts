@@ -126,6 +126,43 @@ describe.each(oneDatabase)("Home on $name", ({ open }) => {
     expect(member).not.toContain("far &#60;b&#62;");
   });
 
+  test("the month is compared with the same span of the month before, drawn by day, and marked if much failed", async () => {
+    const workspace = await world.control.workspace("compared", "10");
+    const key = (await world.control.key("compared", { name: "all" })).id;
+    // Noon of the twentieth day.
+    const now = world.control.clock.now();
+    const spend = async (usd: number, admittedAt: number, ending: { status?: number; code?: string } = {}) => {
+      const usage = {
+        promptTokens: usd * 1_000_000,
+        cachedTokens: 0,
+        cacheWriteTokens: 0,
+        completionTokens: 0,
+        reasoningTokens: 0,
+      };
+      const row = settlement({ workspace, key, usage, reserved: "5000000000", admittedAt, ...ending });
+      await book(database.sql, row);
+    };
+    await spend(0.05, now - 1_000);
+    expect(await home("compared", "admin@compared")).not.toContain("by this time");
+    await spend(0.1, Date.UTC(2026, 9, 20, 11, 59));
+    // After the same time of October, and before October.
+    for (const later of [Date.UTC(2026, 9, 20, 13), Date.UTC(2026, 9, 31), Date.UTC(2026, 8, 30, 23)]) await spend(1, later);
+    const first = await home("compared", "admin@compared");
+    expect(first).toContain("50 % less than in October by this time");
+    expect(first).toContain('aria-label="Answered and failed requests by day: 0 on the first, 1 at most, 1 today"');
+    await spend(0.07, now - 86_400_000);
+    expect(await home("compared", "admin@compared")).toContain("20 % more than in October by this time");
+    await spend(1.5, now - 86_400_000);
+    expect(await home("compared", "admin@compared")).toContain("16 times as much as in October by this time");
+    const failed = { status: 502, code: "upstream_error" };
+    await spend(0, now - 2_000, failed);
+    expect(await home("compared", "admin@compared")).toContain("1 failed</a> (25 %)");
+    for (let number = 0; number < 16; number++) await spend(0, now - 3_000 - number);
+    expect(await home("compared", "admin@compared")).toContain('1 failed</a> <span class="badge bad">5 %</span>');
+    await spend(0, now - 4_000);
+    expect(await home("compared", "admin@compared")).toContain("1 failed</a> (4.8 %)");
+  });
+
   test("a workspace that is switched off or without credit says so", async () => {
     await world.control.workspace("off");
     await world.control.expect("PATCH", "/workspaces/off", { body: { enabled: false } });

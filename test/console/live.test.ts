@@ -1,8 +1,20 @@
 /** What makes the Console quick and live: little is sent twice, and nothing that is sent tells a stranger anything. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { letters } from "../../src/console/look/frame.ts";
+import { pages } from "../../src/console/pages.ts";
+import { RefusedCalls } from "../../src/gateway/refusals/refused-calls.ts";
+import { silentLog } from "../../src/kernel/log.ts";
+import { insertTicket } from "../../src/security/tickets/store.ts";
+import { addProviders } from "../support/own-key-providers.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { book, settlement } from "../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+test("each letter after g names a page of the menu, and no two pages share one", () => {
+  const labels = pages.flatMap(({ navigation }) => navigation?.label ?? []);
+  expect(Object.keys(letters).toSorted()).toEqual(labels.toSorted());
+  expect(new Set(Object.values(letters)).size).toBe(labels.length);
+});
 
 describe.each(oneDatabase)("pages on $name", ({ open }) => {
   let database: TestDatabase;
@@ -77,8 +89,8 @@ describe.each(oneDatabase)("pages on $name", ({ open }) => {
   });
 
   describe("the search", () => {
-    const found = async (q: string, by = browser): Promise<Record<string, string[]>> => {
-      const { text } = await world.get(`/console/w/acme/find?q=${encodeURIComponent(q)}`, by);
+    const found = async (q: string, by = browser, base = "/console/w/acme"): Promise<Record<string, string[]>> => {
+      const { text } = await world.get(`${base}/find?q=${encodeURIComponent(q)}`, by);
       const lists = [...text.matchAll(/data-found="([^"]+)">([^]*?)<\/ul>/g)];
       return Object.fromEntries(lists.map(([, label = "", items = ""]) => [label, hrefs(items)]));
     };
@@ -104,6 +116,59 @@ describe.each(oneDatabase)("pages on $name", ({ open }) => {
       expect((await found("auditor@"))["Members"]).toEqual(["/console/w/acme/members/auditor%40acme"]);
       expect(await found("CVE-2021-44228")).toEqual({ Vulnerabilities: ["/console/w/acme/vulnerabilities/CVE-2021-44228"] });
       expect(await found(`gen-${"2".repeat(26)}`)).toEqual({});
+    });
+
+    test("finds the request of a pasted id, also one that was refused, for those who may see it", async () => {
+      const workspace = String((await world.control.expect("GET", "/workspaces/acme"))["id"]);
+      const others = (await world.control.key("acme", { owner: "admin@acme" })).id;
+      const [own, other] = [key.id, others].map((of) => settlement({ workspace, key: of }));
+      if (own === undefined || other === undefined) throw new Error("There are two requests");
+      await book(database.sql, own, other);
+      const calls = new RefusedCalls({ sql: database.sql, clock: world.control.clock, log: silentLog });
+      const about = { endpoint: "chat", model: null, message: "Too many", param: null, retryAfterMs: null } as const;
+      calls.note({ workspace, key: others, code: "rate_limited", status: 429, ...about });
+      await calls.flushed(10_000);
+      const [row] = await world.control.list("/refusals?workspace=acme");
+      const refused = String(row?.["request_id"]);
+      const base = "/console/w/acme/requests";
+      expect(await found(own.request)).toEqual({ Requests: [`${base}/${own.generation}`] });
+      expect(await found(own.generation)).toEqual({ Requests: [`${base}/${own.generation}`] });
+      expect(await found(refused)).toEqual({ Requests: [`${base}/refused/${refused}`] });
+      const member = await world.signIn("member@acme");
+      expect(await found(own.request, member)).toEqual({ Requests: [`${base}/${own.generation}`] });
+      for (const id of [other.request, refused, `req-${"2".repeat(26)}`]) expect([id, await found(id, member)]).toEqual([id, {}]);
+      await world.control.workspace("elsewhere", "1");
+      expect(await found(own.request, await world.signIn("admin@elsewhere"), "/console/w/elsewhere")).toEqual({});
+      const asOperator = await found(own.request, await world.signIn(null), "/console/operator");
+      expect(asOperator).toEqual({ Requests: [`/console/w/${workspace}/requests/${own.generation}`] });
+    });
+
+    test("finds products by name, and tickets by number and subject, a member's own alone", async () => {
+      const workspace = String((await world.control.expect("GET", "/workspaces/acme"))["id"]);
+      const body = { workspace: "acme", name: "Billing Suite" };
+      const product = String((await world.control.expect("POST", "/products", { body }))["id"]);
+      for (const q of ["billing s", product])
+        expect([q, (await found(q))["Products"]]).toEqual([q, [`/console/w/acme/products/${product}`]]);
+      const ticket = { id: `tkt_${"a".repeat(26)}`, reference: "BUG-7K2M9QXD", type: "bug", subject: "Cannot export" } as const;
+      const logged = { ...ticket, workspace, owner: "admin@acme", details: {}, fingerprint: "00".repeat(32), at: new Date() };
+      await database.sql.begin((tx) => insertTicket(logged, tx));
+      for (const q of ["bug-7k2m9qxd", "export", ticket.id]) {
+        expect([q, await found(q)]).toEqual([q, { Tickets: [`/console/w/acme/tickets/${ticket.id}`] }]);
+        expect([q, await found(q, await world.signIn("member@acme"))]).toEqual([q, {}]);
+      }
+    });
+
+    test("finds workspaces, providers and keys on the operator's pages, which lead there", async () => {
+      addProviders(world.control.parts);
+      const operator = await world.signIn(null);
+      expect((await world.get("/console/operator", operator)).text).toContain('href="/console/operator/find" data-palette');
+      const ask = (q: string) => found(q, operator, "/console/operator");
+      const id = String((await world.control.expect("GET", "/workspaces/acme"))["id"]);
+      for (const q of ["ACM", id]) expect([q, (await ask(q))["Workspaces"]]).toEqual([q, [`/console/operator/workspaces/${id}`]]);
+      expect((await ask("alph"))["Providers"]).toEqual(["/console/operator/providers/alpha"]);
+      expect((await ask("productio"))["Keys"]).toEqual([`/console/w/${id}/keys/${key.id}`]);
+      expect((await ask("create a w"))["Acts"]).toEqual(["/console/operator/workspaces/new"]);
+      expect((await world.get("/console/operator/find?q=acme", browser)).status).toBe(403);
     });
 
     test("finds for each role what it may see and do", async () => {

@@ -84,6 +84,27 @@ describe.each(oneDatabase)("the operator's pages on $name", ({ open }) => {
     world.control.fleet = fleet;
   });
 
+  test("the fleet refreshes once a process or a figure changes, and a question costs one roll call", async () => {
+    const path = "/console/operator/service";
+    const { fleet } = world.control;
+    let calls = 0;
+    const { parts } = world.control;
+    const { fleetState } = parts;
+    parts.fleetState = () => {
+      calls++;
+      return fleetState();
+    };
+    const tag = (await world.get(path, operator)).headers.get("etag") ?? "";
+    const poll = (of: string) => world.get(path, operator, { "if-none-match": of });
+    expect([(await poll(tag)).status, calls]).toEqual([304, 2]);
+    world.control.fleet = { ...fleet, processes: [{ ...runs("gateway", "a"), requests_per_second: 12.25 }] };
+    const fresh = await poll(tag);
+    expect([fresh.status, fresh.text.includes("12.3"), calls]).toEqual([200, true, 3]);
+    expect((await poll(fresh.headers.get("etag") ?? "")).status).toBe(304);
+    world.control.fleet = fleet;
+    parts.fleetState = fleetState;
+  });
+
   const runs = (role: string, host: string) => ({ role, host, version: "0", pid: 1, started_at: "2026-01-01T00:00:00Z" });
 
   test.each(["member", "auditor", "admin", "super_admin"])(

@@ -183,8 +183,9 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect(await see("/vulnerabilities/CVE-2026-0001")).not.toContain("strange");
   });
 
-  test("a finding and its vulnerability say what is known of exploits", async () => {
+  test("a finding, its vulnerability and their lists say what is known of exploits", async () => {
     const cve = "CVE-2026-0001";
+    for (const query of ["", `?id=${cve}`]) expect(await see(`/vulnerabilities${query}`)).not.toContain(">exploited<");
     const kev = [{ cve, added: "2026-01-02" }];
     await importExploits({ date: "2026-11-20", epss: [{ cve, epss: 0.125, percentile: 0.9 }], kev }, database.sql);
     for (const path of [`/findings/${finding}`, `/vulnerabilities/${cve}`]) {
@@ -192,6 +193,12 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
       expect(text).toContain("in CISA’s catalog since 2 Jan 2026");
       expect(text).toContain("12.5 % within 30 days, more than 90 % of all vulnerabilities");
     }
+    for (const list of ["/findings?status=all", "/vulnerabilities", `/vulnerabilities?id=${cve}`]) {
+      const text = await see(list);
+      expect([list, text.includes(">exploited<"), text.includes("12.5 %")]).toEqual([list, true, true]);
+    }
+    const rated = { cve_id: cve, known_exploited_since: "2026-01-02", epss: 0.125, epss_percentile: 0.9 };
+    expect(await world.control.list("/vulnerabilities?workspace=acme")).toMatchObject([rated]);
   });
 
   test("the findings as a file have the rows of the filter", async () => {
@@ -354,5 +361,29 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect(refused.status).toBe(400);
     expect(refused.text).toContain('id="upload-file-problem"');
     expect(refused.text).toContain('value="kept"');
+  });
+
+  test("the findings refresh once someone decides or a scan finds something, and later parts of the list do not", async () => {
+    const tagOf = async (query = "") => (await world.get(at(`/findings${query}`), auditor)).headers.get("etag");
+    const poll = (tag: string | null) => world.get(at("/findings"), auditor, { "if-none-match": tag ?? "" });
+    const fresh = async (tag: string | null) => {
+      const { status, text, headers } = await poll(tag);
+      expect([status, text.includes("data-refresh=")]).toEqual([200, true]);
+      return headers.get("etag");
+    };
+    const first = await tagOf();
+    expect((await poll(first)).status).toBe(304);
+    const owned = { action: "triage", finding, owner: "member@acme" };
+    expect((await world.post(at("/findings"), owned, member)).status).toBe(303);
+    const decided = await fresh(first);
+    expect((await poll(decided)).status).toBe(304);
+    await security.upload(await security.project("second"), ["pkg:npm/lodash@4.17.19"]);
+    const uploaded = await tagOf();
+    await security.scan();
+    const scanned = await fresh(uploaded);
+    world.control.clock.advance(60_000);
+    await fresh(scanned);
+    for (const query of ["?view=package&skip=50", `?after=${finding}`])
+      expect([query, await tagOf(query)]).toEqual([query, null]);
   });
 });

@@ -45,6 +45,13 @@ export interface AuditFilter {
   limit: number;
 }
 
+/** The id of a workspace's newest row, which is another one after each change; null: nothing has changed yet. */
+export async function selectNewestAudit(workspace: WorkspaceId, sql: Queries): Promise<string | null> {
+  const [row] = await sql<{ id: string | null }[]>`
+    SELECT max(id)::text AS id FROM audit_events WHERE workspace_id = ${workspace}`;
+  return row?.id ?? null;
+}
+
 /** Newest first. */
 export async function selectAudit(
   { workspace, event, actor, from, to, before, limit }: AuditFilter,

@@ -10,7 +10,7 @@ import { notice, type Notice, userText, type Content } from "./parts.ts";
 /** What surrounds a page, the same on all pages of a person. */
 export interface Surroundings {
   homePath: string;
-  /** The search of the workspace; null: there is none, and the palette of the script knows the menu alone. */
+  /** The search of the workspace or of the operator; null: there is none, and the palette of the script knows the menu alone. */
   findPath: string | null;
   sections: NavigationSection[];
   /** The page's workspace, for the document's title. */
@@ -45,7 +45,7 @@ export function consolePage(page: ConsolePage, around: Surroundings): string {
     style: consoleStyle,
     scripts: [consoleScript, ...(page.scripts ?? [])],
     header: side(around),
-    main: markup`${trail(page.trail ?? [])}${heading(page)}${page.notice ? notice(page.notice) : null}${page.main}${foot}`,
+    main: markup`${trail(page.trail ?? [])}${heading(page)}${page.notice ? markup`<div data-said>${notice(page.notice)}</div>` : null}${page.main}${foot}`,
     footer: null,
   });
 }
@@ -177,8 +177,8 @@ function link({ path, label, icon: name, current }: NavigationLink): Html {
   return markup`<li><a href="${path}"${current ? markup` aria-current="page"` : null}${go}>${icon(name)}${label}</a></li>`;
 }
 
-/** What follows the key g to go to a page of the menu. */
-const letters: Record<string, string> = {
+/** What follows the key g to go to a page of the menu, by its label. */
+export const letters: Record<string, string> = {
   Home: "h",
   Keys: "k",
   Models: "m",
@@ -197,12 +197,12 @@ const letters: Record<string, string> = {
   "Provider keys": "y",
   Alerts: "a",
   Audit: "u",
-  "Credit by card": "b",
   Workspaces: "o",
   Advisories: "n",
   Ledger: "l",
-  Service: "x",
+  Fleet: "x",
   Providers: "q",
+  Seller: "b",
 };
 
 /** Its button is shown once another workspace is chosen; a person with one workspace sees only its name. */

@@ -29,7 +29,7 @@
   };
 
   /** Forms and dialogs are the reader's, and so is the word about what they did. */
-  const isKept = (node) => node.matches?.("form, dialog, [data-announced], [data-refresh]") ?? false;
+  const isKept = (node) => node.matches?.("form, dialog, [data-said], [data-refresh]") ?? false;
 
   /** What makes an element the same one at another place; null: its place alone. */
   const keyOf = (node) => {
@@ -98,7 +98,9 @@
     const selects = selection !== null && !selection.isCollapsed && main.contains(selection.anchorNode);
     const { activeElement: focused } = document;
     const types = focused !== null && main.contains(focused) && focused.matches("input, select, textarea");
-    return selects || types || main.querySelector("td input:checked") !== null || document.querySelector("dialog[open]") !== null;
+    return (
+      selects || types || main.querySelector("tbody input:checked") !== null || document.querySelector("dialog[open]") !== null
+    );
   };
 
   // The switch, and the word for an end.

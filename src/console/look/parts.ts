@@ -72,6 +72,8 @@ export function facts(all: readonly (readonly [name: string, value: Content | nu
 export interface Tile {
   label: string;
   value: Content;
+  /** How the value compares with an earlier one. */
+  change?: string | null;
   note?: Content | null;
   /** Below the value: a meter or a sparkline. */
   drawing?: Html | null;
@@ -83,11 +85,11 @@ export function tiles(all: readonly Tile[]): Html {
   return markup`<dl class="tiles">${all.map(tile)}</dl>`;
 }
 
-function tile({ label, value, note = null, drawing = null, path }: Tile): Html {
+function tile({ label, value, change = null, note = null, drawing = null, path }: Tile): Html {
   return markup`<div>
     <dt>${path === undefined ? label : markup`<a href="${path}">${label}</a>`}</dt>
     <dd class="value">${content(value)}</dd>
-    ${drawing === null ? null : markup`<dd>${drawing}</dd>`}${note === null ? null : markup`<dd class="under">${content(note)}</dd>`}
+    ${change === null ? null : markup`<dd class="under">${change}</dd>`}${drawing === null ? null : markup`<dd>${drawing}</dd>`}${note === null ? null : markup`<dd class="under">${content(note)}</dd>`}
   </div>`;
 }
 

@@ -16,13 +16,13 @@ import { workspaceEndpoints } from "../../control-api/endpoints/workspaces.ts";
 import type { GenerationView } from "../../gateway/generations/schema.ts";
 import type { UsageSums } from "../../gateway/usage/schema.ts";
 import { markup, type Html } from "../../http/html.ts";
-import { isoTime, monthOf, monthBounds, type Month } from "../../kernel/clock.ts";
+import { isoTime, monthOf, monthBounds, previousMonth, type Month } from "../../kernel/clock.ts";
 import { parseUsd, type NanoUsd } from "../../kernel/money.ts";
 import type { FindingPage } from "../../security/findings/lists/search-findings.ts";
-import { chartScript } from "../look/charts.ts";
+import { chartScript, sparkline } from "../look/charts.ts";
 import { address } from "../look/forms.ts";
 import { leftWords, limitBar } from "../look/limit-meter.ts";
-import { tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
+import { badge, tiles, section, type Tile, table, userText, money, type Content } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
 import { firstSteps, hideSteps, loadSampleData, removeSampleData } from "./workspace/first-steps.ts";
@@ -54,7 +54,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const month = monthOf(call.nowMs);
   const isOwn = call.workspace.role === "member";
   const asked = usageAsked(call, { usual: "month", groups: isOwn ? ["model", "key"] : ["model", "key", "member"] });
-  const [workspace, view, total, log, refused, { data: near }, attention, first] = await Promise.all([
+  const [workspace, view, used, log, refused, { data: near }, attention, first] = await Promise.all([
     call.control(workspaceEndpoints.show, { id: call.workspace.id }),
     readUsageChart(call, asked),
     readMonth(call, month),
@@ -68,8 +68,8 @@ async function render(call: PageCall): Promise<PageContent> {
   const isNew = log.data.length === 0;
   const all = [
     creditTile(workspace, call),
-    spendTile({ workspace, total, isOwn }, call),
-    requestsTile({ month, total, refused: refused.calls, isOwn }, call),
+    spendTile({ workspace, used, isOwn }, call),
+    requestsTile({ month, used, refused: refused.calls, isOwn }, call),
     firstTokenTile({ newest: log.data, sampleMax }, call),
   ];
   const limits = { day: workspace.daily_spend_limit_usd, month: workspace.spend_limit_usd };
@@ -86,10 +86,33 @@ async function render(call: PageCall): Promise<PageContent> {
   };
 }
 
-/** The sums of the month, whichever range the chart has. */
-async function readMonth(call: PageCall, month: Month): Promise<UsageSums> {
+interface MonthUse {
+  total: UsageSums;
+  /** Requests of each day, up to today. */
+  days: number[];
+  /** What had been spent of the month before by this time of it. */
+  spentBefore: NanoUsd;
+}
+
+const quarterMs = 900_000;
+
+/** The sums of the month, whichever range the chart has. Usage is kept by quarters of an hour. */
+async function readMonth(call: PageCall, month: Month): Promise<MonthUse> {
   const { startMs, endMs } = monthBounds(month);
-  return (await call.control(usageEndpoints.sum, { from: isoTime(startMs), to: isoTime(endMs), limit: "1" })).total;
+  const before = monthBounds(previousMonth(month));
+  const passedMs = Math.ceil((call.nowMs + 1 - startMs) / quarterMs) * quarterMs;
+  const sameEndMs = Math.min(before.startMs + passedMs, before.endMs);
+  const [{ data, total }, same] = await Promise.all([
+    call.control(usageEndpoints.sum, { from: isoTime(startMs), to: isoTime(endMs), by: "day" }),
+    call.control(usageEndpoints.sum, { from: isoTime(before.startMs), to: isoTime(sameEndMs), limit: "1" }),
+  ]);
+  const requests = new Map(data.map((row) => [row.period, row.requests]));
+  const days = Array.from({ length: Math.ceil((call.nowMs + 1 - startMs) / dayMs) }, (_, day) => isoTime(startMs + day * dayMs));
+  return {
+    total,
+    days: days.map((at) => requests.get(at.slice(0, 10)) ?? 0),
+    spentBefore: parseUsd(same.total.cost_usd),
+  };
 }
 
 function nearLimits(near: readonly KeyView[], call: PageCall): Html | null {
@@ -187,38 +210,68 @@ function runsFor({ left, workspace, nowMs }: { left: NanoUsd; workspace: Workspa
   return `lasts ${days} ${days === 1n ? "day" : "days"} at this month’s pace`;
 }
 
-function spendTile(
-  { workspace, total, isOwn }: { workspace: WorkspaceView; total: UsageSums; isOwn: boolean },
-  call: Call,
-): Tile {
-  const { spend_limit_usd: limit, month_spent_usd: used, reserved_usd: reserved, month_left_usd: left, month } = workspace;
-  const drawing = limitBar({ limit, spent: used, reserved });
-  const ofAll = isOwn ? markup`the workspace spent ${money(used)}` : null;
+function spendTile({ workspace, used, isOwn }: { workspace: WorkspaceView; used: MonthUse; isOwn: boolean }, call: Call): Tile {
+  const { spend_limit_usd: limit, month_spent_usd: spent, reserved_usd: reserved, month_left_usd: left, month } = workspace;
+  const drawing = limitBar({ limit, spent, reserved });
+  const ofAll = isOwn ? markup`the workspace spent ${money(spent)}` : null;
   const ofLimit = limit === null ? null : markup`of the workspace’s limit of ${money(limit)}: ${leftWords({ reserved, left })}`;
   const note =
     ofAll !== null && ofLimit !== null ? markup`${ofAll} ${ofLimit}` : (ofAll ?? ofLimit ?? "the workspace has no limit");
   return {
     label: `${isOwn ? "Your spend" : "Spend"} in ${monthName(month)}`,
-    value: money(total.cost_usd),
+    value: money(used.total.cost_usd),
+    change: changeWords({ spent: parseUsd(used.total.cost_usd), before: used.spentBefore, month: previousMonth(month) }),
     drawing,
     note,
     path: call.link("/spend"),
   };
 }
 
-function requestsTile(
-  { month, total: { requests, errors }, refused, isOwn }: { month: Month; total: UsageSums; refused: number; isOwn: boolean },
-  call: Call,
-): Tile {
+/** null: nothing had been spent of the month before by this time of it. */
+function changeWords({ spent, before, month }: { spent: NanoUsd; before: NanoUsd; month: Month }): string | null {
+  if (before <= 0n) return null;
+  const then = `${monthName(month).replace(/ \d+$/, "")} by this time`;
+  if (spent >= before * 10n) return `${(spent / before).toLocaleString("en-US")} times as much as in ${then}`;
+  const change = Number(((spent - before) * 1_000n) / before) / 10;
+  const share = Math.round(Math.abs(change));
+  if (share === 0) return `about as much as in ${then}`;
+  return `${share} % ${change > 0 ? "more" : "less"} than in ${then}`;
+}
+
+/** From this share of failed requests on they are marked, once there are enough to speak of a share. */
+const failedPercentMarked = 5;
+const requestsMarkedMin = 20;
+
+interface MonthRequests {
+  month: Month;
+  used: MonthUse;
+  refused: number;
+  isOwn: boolean;
+}
+
+function requestsTile({ month, used: { total, days }, refused, isOwn }: MonthRequests, call: Call): Tile {
+  const { requests, errors } = total;
+  const isMarked = requests >= requestsMarkedMin && errors * 100 >= requests * failedPercentMarked;
   const label = `${isOwn ? "Your requests" : "Requests"} in ${monthName(month)}`;
-  const part = (count: number, word: string, status: string, more = ""): Html =>
+  const part = (count: number, word: string, status: string, more: Html | string = ""): Html =>
     markup`<a href="${address(call.link("/requests"), { status })}">${count.toLocaleString("en-US")} ${word}</a>${more}`;
-  const failed = part(errors, "failed", "error", requests === 0 ? "" : ` (${percent(errors, requests)})`);
+  const share = requests === 0 ? "" : percent(errors, requests);
+  const mark = isMarked ? markup` ${badge("bad", share)}` : share && ` (${share})`;
+  const failed = markup`<span class="together">${part(errors, "failed", "error", mark)}</span>`;
   const note =
     requests + refused === 0
       ? "no requests yet"
       : markup`${part(requests - errors, "answered", "ok")} · ${failed} · ${part(refused, "refused", "refused")}`;
-  return { label, value: (requests + refused).toLocaleString("en-US"), note, path: call.link("/requests") };
+  const drawing = days.length < daysDrawnMin || requests === 0 ? null : sparkline(days, dayWords(days));
+  return { label, value: (requests + refused).toLocaleString("en-US"), drawing, note, path: call.link("/requests") };
+}
+
+/** Fewer have no course. */
+const daysDrawnMin = 3;
+
+function dayWords(days: readonly number[]): string {
+  const [first = 0, highest, last = 0] = [days[0], Math.max(...days), days.at(-1)].map((count) => count?.toLocaleString("en-US"));
+  return `Answered and failed requests by day: ${first} on the first, ${highest} at most, ${last} today`;
 }
 
 /** How many calls of the month were refused, and the newest of them. */

@@ -121,7 +121,7 @@ export const logEndpoints = {
     method: "GET",
     path: "/log/:id",
     command: "log show",
-    summary: "Show an ended generation",
+    summary: "Show an ended generation, by its id or the X-Request-Id of its answer",
     fields: withOptionalWorkspace(NoFields),
     view: GenerationDetail,
     async handle({ input, id, actors, parts }) {
@@ -132,7 +132,7 @@ export const logEndpoints = {
         unknown: generations.generationNotFound(id),
       });
       const caller = await generations.requireVisibleGeneration({ actor, workspace: workspace.id, row }, parts);
-      const promptStored = (await selectPromptWorkspace(id, parts.sql)) === workspace.id;
+      const promptStored = (await selectPromptWorkspace(row.generation, parts.sql)) === workspace.id;
       return showGeneration({ row, caller, promptStored, catalog: parts.models.catalog() }, parts.sql);
     },
   }),

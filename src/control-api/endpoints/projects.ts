@@ -318,6 +318,7 @@ export const productEndpoints = {
     summary: "List products by name, with their live vulnerabilities",
     fields: Type.Object({
       workspace: NamedWorkspace,
+      text: Type.Optional(line("a part of a product's name", { title: "Only those with this text in their name", minLength: 1 })),
       limit: rowLimit({ normal: controlRowsMax, max: controlRowsMax }),
       offset: RowOffset,
     }),
@@ -325,7 +326,8 @@ export const productEndpoints = {
     async handle({ input, actors, parts: { sql } }) {
       const { workspace } = await actors.inWorkspace(input.workspace);
       const limit = parseRowLimit(input.limit, { normal: controlRowsMax, max: controlRowsMax });
-      const page = { scope: { kind: "workspace" }, name: null, limit, offset: parseRowOffset(input.offset) } as const;
+      const { text } = input;
+      const page = { scope: { kind: "workspace" }, name: null, text, limit, offset: parseRowOffset(input.offset) } as const;
       return { data: await viewProducts(await selectProducts({ workspace: workspace.id, ...page }, sql), sql) };
     },
   }),

@@ -18,14 +18,21 @@ export const ticketEndpoints = {
       workspace: NamedWorkspace,
       type: Type.Optional(wordOf(ticketTypes, { title: "Only those of this type" })),
       status: Type.Optional(wordOf(ticketStatuses, { title: "Only those of this status" })),
+      text: Type.Optional(
+        line("a part of a reference or subject", {
+          title: "Only those with this text in their reference or subject",
+          minLength: 1,
+        }),
+      ),
       limit: rowLimit({ normal: ticketRowsDefault, max: listRowsMax }),
       before: Type.Optional(line("the id of a ticket", { title: "Only those older than this ticket", minLength: 1 })),
     }),
     view: listOf(WorkspaceTicket),
-    async handle({ input: { workspace: named, type = null, status = null, limit, before = null }, actors, parts: { sql } }) {
+    async handle({ input: { workspace: named, limit, ...filter }, actors, parts: { sql } }) {
       const { actor, workspace } = await actors.inWorkspace(named);
+      const { type = null, status = null, text = null, before = null } = filter;
       const rows = parseRowLimit(limit, { normal: ticketRowsDefault, max: listRowsMax });
-      return { data: await listTickets({ actor, workspace: workspace.id, type, status, limit: rows, before }, sql) };
+      return { data: await listTickets({ actor, workspace: workspace.id, type, status, text, limit: rows, before }, sql) };
     },
   }),
   show: endpoint({

@@ -4,7 +4,7 @@
 import { Type } from "@sinclair/typebox";
 import { listRowsMax } from "../../http/limits.ts";
 import { ExploitBatch, importExploits, StoredExploits } from "../../security/findings/lists/exploits.ts";
-import { findVulnerabilities, VulnerabilityPage } from "../../security/findings/lists/list-vulnerabilities.ts";
+import { pageOfVulnerabilities, VulnerabilityPage } from "../../security/findings/lists/list-vulnerabilities.ts";
 import { ecosystemNames, severities } from "../../security/findings/schema.ts";
 import { vulnerabilityRowsDefault } from "../../security/limits.ts";
 import { VulnerabilityRecord } from "../../security/vulnerabilities/schema.ts";
@@ -34,11 +34,7 @@ export const vulnerabilityEndpoints = {
       };
       const { severity = "all", ecosystem = "all" } = input;
       const scope = { kind: "workspace", id: workspace.id } as const;
-      const { rows, total } = await findVulnerabilities(
-        { scope, severity, ecosystem, scoreMin: 0, page, isShortened: false },
-        sql,
-      );
-      return { data: rows, total };
+      return pageOfVulnerabilities({ scope, severity, ecosystem, scoreMin: 0, page }, sql);
     },
   }),
   show: endpoint({

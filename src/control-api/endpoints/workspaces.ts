@@ -3,15 +3,16 @@
  * first, which takes time. So a bounded number is read at once, and after a deadline the rest of a list is shown without them.
  */
 import { Type } from "@sinclair/typebox";
+import { line } from "../../accounts/workspaces/fields.ts";
 import { WorkspaceForm, WorkspaceSettings, WorkspaceView } from "../../accounts/workspaces/schema.ts";
 import { selectWorkspaces, type WorkspaceRow } from "../../accounts/workspaces/store.ts";
 import { findWorkspace, setWorkspace, viewCredit, viewWorkspace } from "../../accounts/workspaces/workspaces.ts";
 import { openWorkspace, type CreditView } from "../../gateway/credit/credit.ts";
 import { listStoppedModels, StoppedModel } from "../../gateway/own-keys/requirements.ts";
 import { monthOf } from "../../kernel/clock.ts";
-import { listOf, NamedWorkspace, NoFields } from "../fields.ts";
+import { listOf, NamedWorkspace, NoFields, parseRowLimit, rowLimit } from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
-import { positionsAtOnceMax, positionsMsMax } from "../limits.ts";
+import { controlRowsMax, positionsAtOnceMax, positionsMsMax } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
 type Sources = Pick<ControlParts, "clock" | "position">;
@@ -66,12 +67,20 @@ export const workspaceEndpoints = {
     path: "/workspaces",
     command: "workspace list",
     summary: "List workspaces, oldest first",
-    fields: Type.Object({ workspace: Type.Optional(NamedWorkspace) }),
+    fields: Type.Object({
+      workspace: Type.Optional(NamedWorkspace),
+      text: Type.Optional(
+        line("a part of a workspace's name", { title: "Only those with this text in their name", minLength: 1 }),
+      ),
+      limit: rowLimit({ max: controlRowsMax }),
+    }),
     view: listOf(WorkspaceView),
-    async handle({ input, actors, parts }) {
-      const { workspace } = await actors.inAnyWorkspace(input.workspace);
+    async handle({ input: { workspace: named, text = "", limit }, actors, parts }) {
+      const { workspace } = await actors.inAnyWorkspace(named);
       const rows = workspace ? [workspace] : await allWorkspaces(parts);
-      return { data: await describeWorkspaces(rows, parts) };
+      const wanted = rows.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
+      const most = limit === undefined ? wanted.length : parseRowLimit(limit, { normal: controlRowsMax, max: controlRowsMax });
+      return { data: await describeWorkspaces(wanted.slice(0, most), parts) };
     },
   }),
   show: endpoint({

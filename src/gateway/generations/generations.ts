@@ -68,9 +68,10 @@ export async function listGenerations(
   return { data: await views(rows, sql), next: found.next, searched: found.searched };
 }
 
-/** @throws DomainError not_found: no such generation, or it has not ended */
-export async function findGeneration(id: GenerationId, sql: Queries): Promise<GenerationRow> {
-  const row = await store.selectGeneration(id, sql);
+/** @param id of the generation or of its request @throws DomainError not_found: no such generation, or it has not ended */
+export async function findGeneration(id: string, sql: Queries): Promise<GenerationRow> {
+  const ofRequest = /^req-[a-z2-7]{26}$/.test(id);
+  const row = await (ofRequest ? store.selectGenerationOfRequest(id, sql) : store.selectGeneration(id, sql));
   if (!row) throw generationNotFound(id);
   return row;
 }

@@ -180,6 +180,15 @@ export async function selectGeneration(generation: GenerationId, sql: Queries): 
   return row;
 }
 
+/** By the value of `X-Request-Id`, which no index has: both ids are made in one millisecond, and the primary key finds those. */
+export async function selectGenerationOfRequest(request: string, sql: Queries): Promise<GenerationRow | undefined> {
+  const ms = timeOfId(request);
+  const [row] = await sql<GenerationRow[]>`
+    SELECT ${allColumns(sql)} FROM generations
+    WHERE generation_id >= ${firstGenerationId(ms)} AND generation_id < ${firstGenerationId(ms + 1)} AND request_id = ${request}`;
+  return row;
+}
+
 /** The parts of a generation's charge. */
 interface BookedCost {
   outcome: Settlement["outcome"];

@@ -34,6 +34,8 @@ interface ProductFilter {
   scope: Scope;
   /** Exact; null: any. */
   name: string | null;
+  /** Part of the name, in any case; absent: any. */
+  text?: string | undefined;
 }
 
 export interface ProductRow {
@@ -69,10 +71,11 @@ export async function countProducts(filter: ProductFilter, sql: Queries): Promis
   return row?.count ?? 0;
 }
 
-function matching({ workspace, scope, name }: ProductFilter, sql: Queries) {
+function matching({ workspace, scope, name, text }: ProductFilter, sql: Queries) {
   return sql`
     WHERE workspace_id = ${workspace}
       ${scope.kind === "product" ? sql`AND id = ${scope.id}` : sql``}
       ${scope.kind === "project" ? sql`AND id = (SELECT product_id FROM projects WHERE projects.id = ${scope.id})` : sql``}
-      ${name === null ? sql`` : sql`AND name = ${name}`}`;
+      ${name === null ? sql`` : sql`AND name = ${name}`}
+      ${text === undefined ? sql`` : sql`AND strpos(lower(name), lower(${text})) > 0`}`;
 }

@@ -163,6 +163,8 @@ export interface WorkspaceTicketFilter {
   owner: string | null;
   type: TicketType | null;
   status: TicketStatus | null;
+  /** Part of the reference or the subject, in any case; null: any. */
+  text: string | null;
 }
 
 interface Page {
@@ -175,7 +177,7 @@ type OwnedTicket = TicketRecord & { owner: string };
 
 /** Newest first. @param before a ticket that `ticketExists` has found */
 export async function selectWorkspaceTickets(
-  { workspace, owner, type, status, before, limit }: WorkspaceTicketFilter & Page,
+  { workspace, owner, type, status, text, before, limit }: WorkspaceTicketFilter & Page,
   sql: Queries,
 ): Promise<OwnedTicket[]> {
   return sql<OwnedTicket[]>`
@@ -185,6 +187,7 @@ export async function selectWorkspaceTickets(
       ${owner === null ? sql`` : sql`AND owner_email = ${owner}`}
       ${type === null ? sql`` : sql`AND type = ${type}`}
       ${status === null ? sql`` : sql`AND status = ${status}`}
+      ${text === null ? sql`` : sql`AND (strpos(lower(reference), lower(${text})) > 0 OR strpos(lower(subject), lower(${text})) > 0)`}
       ${before === null ? sql`` : sql`AND (created_at, id) < (SELECT created_at, id FROM tickets WHERE id = ${before})`}
     ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
 }

@@ -58,7 +58,9 @@ export const exploitFields = {
   epss_percentile: numberOrNull("The part of all vulnerabilities with at most that probability, 0 to 1"),
 };
 
-export function viewExploit({ epss, percentile, kevAdded }: ExploitFacts) {
+/** @param known undefined: nothing is */
+export function viewExploit(known: ExploitFacts | undefined) {
+  const { epss = null, percentile = null, kevAdded = null } = known ?? {};
   return { known_exploited_since: kevAdded, epss, epss_percentile: percentile };
 }
 

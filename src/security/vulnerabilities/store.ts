@@ -140,11 +140,17 @@ export interface ExploitFacts {
   kevAdded: string | null;
 }
 
-/** What is known about an issue, by any of its CVE ids. */
-export async function selectExploit(vulnerability: bigint, sql: Queries): Promise<ExploitFacts> {
-  const [row] = await sql<ExploitFacts[]>`
-    SELECT max(epss) AS epss, max(percentile) AS percentile, min(kev_added)::text AS "kevAdded"
+/** undefined: nothing is known. */
+export async function selectExploit(vulnerability: bigint, sql: Queries): Promise<ExploitFacts | undefined> {
+  return (await selectExploits([vulnerability], sql)).get(vulnerability);
+}
+
+/** What is known about issues, by any of their CVE ids; those of which nothing is known are left out. */
+export async function selectExploits(vulnerabilities: readonly bigint[], sql: Queries): Promise<Map<bigint, ExploitFacts>> {
+  const rows = await sql<(ExploitFacts & { id: bigint })[]>`
+    SELECT names.vulnerability_id AS id, max(epss) AS epss, max(percentile) AS percentile, min(kev_added)::text AS "kevAdded"
     FROM vulnerability_names AS names JOIN exploits ON exploits.cve = names.name
-    WHERE names.vulnerability_id = ${vulnerability} AND NOT names.shared`;
-  return row ?? { epss: null, percentile: null, kevAdded: null };
+    WHERE names.vulnerability_id = ANY (${arrayText(vulnerabilities, String)}::bigint[]) AND NOT names.shared
+    GROUP BY names.vulnerability_id`;
+  return new Map(rows.map((row) => [row.id, row]));
 }

@@ -1,6 +1,6 @@
 /** Live and quick: pages that refresh themselves, rows in a drawer, the palette, the keys and the theme, as a person uses them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { chat } from "../../support/gateway/requests.ts";
 import { until } from "../../support/until.ts";
@@ -62,6 +62,21 @@ describe.skipIf(chromiumPath === null)("live and quick", () => {
     await live.click();
     await row(second).waitFor();
     expect(visitor.faults).toEqual([]);
+  });
+
+  test("a notice of the page goes once it no longer holds, and the word about what the reader did stays", async () => {
+    const notices = '<p class="notice bad" role="alert" data-announced>Late</p><div data-said><p data-announced>Saved</p></div>';
+    const held = async (route: Route): Promise<void> => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace('<p class="zone"', `${notices}$&`);
+      await route.fulfill({ response, body });
+    };
+    await page.route(`${fleet.url()}${base}/requests`, held, { times: 1 });
+    await visitor.open(`${base}/requests`);
+    await page.getByText("Late", { exact: true }).waitFor();
+    await send();
+    await page.getByText("Late", { exact: true }).waitFor({ state: "detached" });
+    expect([await page.getByText("Saved", { exact: true }).isVisible(), visitor.faults]).toEqual([true, []]);
   });
 
   test("nothing changes under a selection, and a focused row keeps its focus", async () => {

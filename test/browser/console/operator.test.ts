@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Fleet } from "../../support/servers/fleet.ts";
+import { until } from "../../support/until.ts";
 import { chromiumPath, service, Visit } from "../browser.ts";
 import { enter, openTwice, tabTo } from "./keyboard.ts";
 import { signIn } from "./sign-in.ts";
@@ -72,6 +73,14 @@ describe.skipIf(chromiumPath === null)("the operator's pages", () => {
     await enter(page.getByRole("link", { name: "Fleet", exact: true }));
     await page.getByRole("heading", { level: 1, name: "Fleet" }).waitFor();
     await page.getByText("What it depends on", { exact: true }).first().waitFor();
+    expect(await page.getByRole("button", { name: "Live", exact: true }).getAttribute("aria-pressed")).toBe("true");
+    const asked = visitor.asked.length;
+    await until(async () => visitor.asked.slice(asked).some((address) => address.endsWith("/console/operator/service")));
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Search, or go to a page" }).fill(name.toUpperCase());
+    await page.getByRole("listbox", { name: "Results" }).getByRole("option", { name }).first().waitFor();
+    expect(await visitor.audit()).toEqual([]);
+    await page.keyboard.press("Escape");
     expect(visitor.faults).toEqual([]);
   });
 });

@@ -13,14 +13,16 @@ describe.skipIf(chromiumPath === null)("the pages of security", () => {
   let visitor: Visit;
   let page: Page;
   let base = "";
+  let workspace = "";
+  let operator: ReturnType<Fleet["operator"]>;
   let names: string[] = [];
 
   beforeAll(async () => {
     fleet = await service();
-    const operator = fleet.operator();
+    operator = fleet.operator();
     const unique = crypto.randomUUID();
     const email = `${unique}@example.test`;
-    const { id: workspace } = await operator.call<{ id: string }>("POST", "/workspaces", { name: `security ${unique}` });
+    ({ id: workspace } = await operator.call<{ id: string }>("POST", "/workspaces", { name: `security ${unique}` }));
     await operator.call("POST", "/members", { workspace, email, role: "member" });
     names = ["a", "b"].map((name) => `${name}-${unique}`);
     const affected = names.map((name) => ({
@@ -100,6 +102,28 @@ describe.skipIf(chromiumPath === null)("the pages of security", () => {
     await page.getByRole("rowheader").getByRole("link").first().click();
     await page.getByText("the vulnerable code is not reachable").first().waitFor();
     expect(await visitor.audit()).toEqual([]);
+  });
+
+  test("a decision of someone else appears by itself, not while findings are selected, and the new rows can be selected", async () => {
+    const { data } = await operator.call<{ data: { id: string }[] }>("GET", `/findings?workspace=${workspace}`);
+    const ids = data.map(({ id }) => id);
+    const set = (findings: string[], status: string) => operator.call("PATCH", "/findings", { workspace, findings, status });
+    await set(ids.slice(0, 1), "resolved");
+    await set(ids.slice(1), "open");
+    await page.goto(`${base}/findings`);
+    const boxes = page.getByRole("checkbox", { name: /^Select / });
+    const live = page.getByRole("button", { name: "Live", exact: true });
+    expect([await boxes.count(), await live.getAttribute("aria-pressed")]).toEqual([1, "true"]);
+    await page.getByRole("button", { name: "Select all on this page" }).click();
+    await set(ids, "open");
+    const asked = visitor.asked.length;
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    expect([await boxes.count(), visitor.asked.length]).toEqual([1, asked]);
+    await page.getByRole("button", { name: "Select none" }).first().click();
+    await until(async () => (await boxes.count()) === 2);
+    await page.getByRole("button", { name: "Select all on this page" }).click();
+    await page.getByText("2 selected").waitFor();
+    expect([await visitor.audit(), visitor.faults]).toEqual([[], []]);
   });
 
   test("a lock file is uploaded, and the project's page shows by itself what its scan finds", async () => {

@@ -69,6 +69,15 @@ describe.each(oneDatabase)("the request log on $name", ({ open }) => {
     expect(await control.refusal("GET", `/log/${ids[1]}?workspace=other`)).toBe("404 not_found id");
   });
 
+  test("a request is found by the id of its answer's X-Request-Id, with the same rights", async () => {
+    const requests = (await control.list("/log?workspace=w")).map(({ request_id }) => String(request_id)).toReversed();
+    for (const [index, request] of requests.entries())
+      expect(await control.expect("GET", `/log/${request}`)).toMatchObject({ generation_id: ids[index], request_id: request });
+    expect(await control.refusal("GET", `/log/${requests[2]}`, { as: "member@w" })).toBe("404 not_found id");
+    expect(await control.refusal("GET", `/log/${requests[1]}?workspace=other`)).toBe("404 not_found id");
+    expect(await control.refusal("GET", `/log/req-${"2".repeat(26)}`)).toBe("404 not_found id");
+  });
+
   test("the log has only metadata, in the fields of the contract", async () => {
     const row = await control.expect("GET", `/log/${ids[1]}`);
     expect(Value.Check(GenerationDetail, row)).toBe(true);

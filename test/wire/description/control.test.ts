@@ -124,6 +124,7 @@ test("the log, stored prompts and the audit log match the document", async () =>
     await ask("get /api/console/usage/chart", 200, { query: `${query}&measure=${measure}&before=true` });
   await ask("get /api/console/usage/chart", 400, { query });
   await ask("get /api/console/log/{id}", 200, { id });
+  await ask("get /api/console/log/{id}", 200, { id: row?.request_id ?? "" });
   await until(async () => (await on.fleet.operator().send(`/api/console/prompts/${id}`)).ok);
   await ask("get /api/console/prompts/{id}", 200, { id });
   await ask("get /api/console/prompts", 200, { query });

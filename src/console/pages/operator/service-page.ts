@@ -1,6 +1,7 @@
 /**
  * The fleet as `weir status` knows it: its problems first, then how much it serves and what is late, its processes with their versions and
- * alarms, how providers answer, and what the process depends on that answered this page. In one process the fleet is that process.
+ * alarms, how providers answer, and what the process depends on that answered this page. In one process the fleet is that process. It
+ * refreshes itself.
  */
 import { type ServedFleet, serviceEndpoints } from "../../../control-api/endpoints/service.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -14,14 +15,34 @@ export const servicePage: Page = {
   path: "/service",
   navigation: { section: "Operator", label: "Fleet", icon: "service" },
   roles: [],
+  changes: async (call) => JSON.stringify(await stateFor(call)),
   render,
 };
 
-async function render(call: PageCall): Promise<PageContent> {
+interface State {
+  fleet: ServedFleet;
+  dependencies: Record<string, string>;
+}
+
+/** What a page that asked whether anything is new has found, which it then draws: a roll call waits half a second for its answers. */
+const found = new WeakMap<PageCall, Promise<State>>();
+
+function stateFor(call: PageCall): Promise<State> {
+  const known = found.get(call) ?? readState(call);
+  found.set(call, known);
+  return known;
+}
+
+async function readState(call: PageCall): Promise<State> {
   const [fleet, { dependencies }] = await Promise.all([
     call.control(serviceEndpoints.showFleet),
     call.control(serviceEndpoints.show),
   ]);
+  return { fleet, dependencies };
+}
+
+async function render(call: PageCall): Promise<PageContent> {
+  const { fleet, dependencies } = await stateFor(call);
   const { problems } = fleet;
   const words = `${problems.length} ${problems.length === 1 ? "problem" : "problems"}`;
   const list = arrangedList<Process>(

@@ -78,12 +78,14 @@ export function searchInput({ call: { query }, project }: FindingPlace): Omit<Gi
 
 /** What the tiles count: all severities of the status in the scope. */
 function countedBy(place: FindingPlace) {
-  const { project, product, status } = searchInput(place);
-  return {
-    ...(project !== undefined && { project }),
-    ...(product !== undefined && { product }),
-    ...(status !== undefined && { status }),
-  };
+  const { status } = searchInput(place);
+  return { ...scopeIn(place), ...(status !== undefined && { status }) };
+}
+
+/** The project or product of the list, if it has one. */
+export function scopeIn(place: FindingPlace) {
+  const { project, product } = searchInput(place);
+  return { ...(project !== undefined && { project }), ...(product !== undefined && { product }) };
 }
 
 /** What links keep, apart from the place in the list. */
@@ -232,9 +234,7 @@ async function findings(place: FindingPlace): Promise<Shown> {
 const urgentShown = "100";
 
 async function urgent(place: FindingPlace): Promise<Shown> {
-  const { project, product } = searchInput(place);
-  const scope = { ...(project !== undefined && { project }), ...(product !== undefined && { product }) };
-  const { data } = await place.call.control(findingEndpoints.listUrgent, { ...scope, limit: urgentShown });
+  const { data } = await place.call.control(findingEndpoints.listUrgent, { ...scopeIn(place), limit: urgentShown });
   const empty = emptyState(
     "Nothing that is open has an EPSS score or is known to be exploited. The operator imports both with “exploits import”.",
     null,
@@ -268,8 +268,7 @@ function findingTable(rows: readonly SearchedFinding[], { place, empty }: { plac
     columns: [
       { label: "Vulnerability", kind: "text", cell: nameCell(call) },
       { label: "Severity", kind: "badge", cell: ({ severity, cvss_score: score }) => severityBadge(severity, score) },
-      { label: "Exploited", kind: "badge", cell: ({ known_exploited_since: since }) => exploitedBadge(since) },
-      { label: "EPSS", kind: "number", cell: ({ epss }) => epssText(epss) },
+      ...exploitColumns,
       {
         label: "Component",
         kind: "text",
@@ -321,6 +320,12 @@ function epssText(epss: number | null): string | null {
 }
 
 type Exploit = Pick<SearchedFinding, "known_exploited_since" | "epss" | "epss_percentile">;
+
+/** What is known of exploits, in lists of findings and of vulnerabilities. */
+export const exploitColumns: readonly Column<Pick<Exploit, "known_exploited_since" | "epss">>[] = [
+  { label: "Exploited", kind: "badge", cell: ({ known_exploited_since: since }) => exploitedBadge(since) },
+  { label: "EPSS", kind: "number", cell: ({ epss }) => epssText(epss) },
+];
 
 /** What is known of exploits, as facts of a finding or of a vulnerability. */
 export function exploitFacts({ known_exploited_since: since, epss, epss_percentile: percentile }: Exploit) {
@@ -396,8 +401,7 @@ function groupColumns({ call }: FindingPlace, by: "package" | "vulnerability"): 
   return [
     name,
     { label: "Worst", kind: "badge", cell: ({ severity, cvss_score: score }) => severityBadge(severity, score) },
-    { label: "Exploited", kind: "badge", cell: ({ known_exploited_since: since }) => exploitedBadge(since) },
-    { label: "EPSS", kind: "number", cell: ({ epss }) => epssText(epss) },
+    ...exploitColumns,
     { label: "Findings", kind: "number", cell: ({ findings: count }) => count.toLocaleString("en-US") },
     others,
     { label: "With a fix", kind: "number", cell: ({ fixable }) => fixable.toLocaleString("en-US") },

@@ -1,50 +1,60 @@
 // Runs in the browser. Selects all findings of the page or none, lets the form of decisions follow the selection as a bar, and shows only
-// those fields of a decision that its status has.
+// those fields of a decision that its status has. The page may refresh itself, so what it has is looked up each time.
 "use strict";
 
-// The fields of one status, by its word.
-const fieldsOf = { not_affected: "justification", ignored: "accepted_until" };
+{
+  // The fields of one status, by its word.
+  const fieldsOf = { not_affected: "justification", ignored: "accepted_until" };
+  const statusOf = "form.form select[name=status]";
 
-for (const status of document.querySelectorAll("form.form select[name=status]")) {
-  const show = () => {
+  const showFields = (status) => {
     for (const [word, name] of Object.entries(fieldsOf)) {
       const field = status.form.elements[name];
       if (!field) continue;
       field.closest(".field").hidden = status.value !== word && field.getAttribute("aria-invalid") !== "true";
     }
   };
-  status.addEventListener("change", show);
-  show();
-}
 
-for (const button of document.querySelectorAll("[data-chooses-all]")) {
-  const boxes = [...document.querySelectorAll(`input[type=checkbox][name="${button.dataset.choosesAll}"]`)];
-  const bar = document.querySelector("[data-bar]");
-  const count = bar?.querySelector("[data-count]");
-  const all = () => boxes.every((box) => box.checked);
-  const show = () => {
-    const chosen = boxes.filter((box) => box.checked).length;
-    button.textContent = all() ? "Select none" : "Select all on this page";
-    if (!bar) return;
+  const chooser = () => document.querySelector("[data-chooses-all]");
+  const boxes = () => [...document.querySelectorAll(`input[type=checkbox][name="${chooser()?.dataset.choosesAll}"]`)];
+
+  const showSelection = () => {
+    const button = chooser();
+    const all = boxes();
+    const chosen = all.filter((box) => box.checked).length;
+    if (button !== null) {
+      button.hidden = all.length === 0;
+      button.textContent = chosen > 0 && chosen === all.length ? "Select none" : "Select all on this page";
+    }
+    for (const link of document.querySelectorAll("[data-without-script]")) link.hidden = true;
+    const bar = document.querySelector("[data-bar]");
+    if (bar === null) return;
     bar.classList.add("bar");
     bar.hidden = chosen === 0;
-    count.textContent = `${chosen} selected`;
+    bar.querySelector("[data-count]").textContent = `${chosen} selected`;
+    bar.querySelector("[data-clears]").hidden = false;
   };
+
   const choose = (checked) => {
-    for (const box of boxes) box.checked = checked;
-    show();
+    for (const box of boxes()) box.checked = checked;
+    showSelection();
   };
-  button.hidden = boxes.length === 0;
-  for (const link of document.querySelectorAll("[data-without-script]")) link.hidden = true;
-  button.addEventListener("click", () => choose(!all()));
-  const clear = bar?.querySelector("[data-clears]");
-  if (clear) {
-    clear.hidden = false;
-    clear.addEventListener("click", () => {
-      choose(false);
-      button.focus();
-    });
-  }
-  for (const box of boxes) box.addEventListener("change", show);
+
+  document.addEventListener("change", ({ target }) => {
+    if (target.matches(statusOf)) showFields(target);
+    if (target.matches("input[type=checkbox]")) showSelection();
+  });
+  document.addEventListener("click", ({ target }) => {
+    if (target.closest("[data-chooses-all]")) choose(boxes().some((box) => !box.checked));
+    if (!target.closest("[data-clears]")) return;
+    choose(false);
+    chooser()?.focus();
+  });
+
+  const show = () => {
+    for (const status of document.querySelectorAll(statusOf)) showFields(status);
+    showSelection();
+  };
+  document.addEventListener("weir:refreshed", show);
   show();
 }

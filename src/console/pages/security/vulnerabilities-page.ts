@@ -3,12 +3,13 @@
  */
 import { vulnerabilityEndpoints } from "../../../control-api/endpoints/vulnerabilities.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import type { VulnerabilityRow } from "../../../security/findings/lists/list-rows.ts";
+import type { VulnerabilityPage } from "../../../security/findings/lists/list-vulnerabilities.ts";
 import type { VulnerabilityRecord } from "../../../security/vulnerabilities/schema.ts";
 import { queryFields, type QueryFields, type Page, type PageCall, type PageContent } from "../../page.ts";
 import { filterForm } from "../../look/forms.ts";
 import { emptyState, table, userText } from "../../look/parts.ts";
 import { pageRows, rowsInput, rowsLinks } from "../rows-query.ts";
+import { exploitColumns } from "./finding-list.ts";
 import { blindNotice } from "./knowledge.ts";
 import { ecosystemFilter, ecosystemName, severityBadge, severityFilter } from "./words.ts";
 
@@ -38,7 +39,7 @@ async function render(call: PageCall): Promise<PageContent> {
   };
 }
 
-function found(call: PageCall, filters: QueryFields<"severity" | "ecosystem">): Promise<{ data: VulnerabilityRow[] }> {
+function found(call: PageCall, filters: QueryFields<"severity" | "ecosystem">): Promise<VulnerabilityPage> {
   return call.control(vulnerabilityEndpoints.list, { ...filters, ...rowsInput(call) });
 }
 
@@ -47,13 +48,15 @@ function rowOf(record: VulnerabilityRecord): Shown {
 }
 
 type Shown = Pick<
-  VulnerabilityRow,
+  VulnerabilityPage["data"][number],
   | "cve_id"
   | "severity"
   | "cvss_score"
   | "affected_component"
   | "fix_version"
   | "description"
+  | "known_exploited_since"
+  | "epss"
   | "affected_components_count"
   | "affected_projects_count"
 > & { ecosystem: string | null };
@@ -75,6 +78,7 @@ function list(rows: readonly Shown[], { call, isFiltered, isBlind }: Listing): H
     columns: [
       { label: "Vulnerability", kind: "text", cell: name },
       { label: "Severity", kind: "badge", cell: ({ severity, cvss_score: score }) => severityBadge(severity, score) },
+      ...exploitColumns,
       { label: "Component", kind: "text", cell: component },
       { label: "Fixed in", kind: "text", cell: ({ fix_version: fix }) => fix },
       { label: "Ecosystem", kind: "text", cell: ({ ecosystem }) => ecosystemName(ecosystem) },

@@ -9,6 +9,8 @@ import { listRowsMax } from "../../../http/limits.ts";
 import { decimal, choiceField, listData, nextOffset, pageFields, shortPageAnswer, type Page } from "../../fields.ts";
 import { operation, reading } from "../../operation.ts";
 import { vulnerabilityRowsDefault, vulnerabilityPageBytesMax } from "../../limits.ts";
+import { exploitFields, viewExploit } from "../../vulnerabilities/schema.ts";
+import { selectExploits } from "../../vulnerabilities/store.ts";
 import { fitPage } from "../fit-page.ts";
 import { ecosystemNames, severities, ecosystemOfName, type EcosystemName, ranksOf, type Severity } from "../schema.ts";
 import { listMessage, blindProjects, activeScope } from "./list-answer.ts";
@@ -66,10 +68,14 @@ interface VulnerabilityQuery {
   isShortened: boolean;
 }
 
+/** A row that also says what is known of exploits. */
+const RatedVulnerability = Type.Object({ ...VulnerabilityRow.properties, ...exploitFields });
+
 export const VulnerabilityPage = Type.Object({
-  data: Type.Array(VulnerabilityRow, { description: "What was found, the most severe first" }),
+  data: Type.Array(RatedVulnerability, { description: "What was found, the most severe first" }),
   total: Type.Integer({ description: "How many there are" }),
 });
+export type VulnerabilityPage = Static<typeof VulnerabilityPage>;
 
 interface FoundVulnerabilities {
   rows: Static<typeof VulnerabilityRow>[];
@@ -85,6 +91,28 @@ export async function findVulnerabilities(
   { scope, severity, ecosystem, scoreMin, page, isShortened }: VulnerabilityQuery,
   sql: Queries,
 ): Promise<FoundVulnerabilities> {
+  const { total, unnamed, rows } = await read({ scope, severity, ecosystem, scoreMin, page }, sql);
+  return { ...fitPage({ items: rows, bytesMax: vulnerabilityPageBytesMax, isShortened }, viewVulnerability), total, unnamed };
+}
+
+/** The same as a whole page, with what is known of exploits. */
+export async function pageOfVulnerabilities(
+  query: Omit<VulnerabilityQuery, "isShortened">,
+  sql: Queries,
+): Promise<VulnerabilityPage> {
+  const { total, rows: items } = await read(query, sql);
+  const known = await selectExploits(
+    items.map(({ id }) => id),
+    sql,
+  );
+  const { rows } = fitPage({ items, bytesMax: vulnerabilityPageBytesMax, isShortened: false }, (row, shorten) => ({
+    ...viewVulnerability(row, shorten),
+    ...viewExploit(known.get(row.id)),
+  }));
+  return { data: rows, total };
+}
+
+function read({ scope, severity, ecosystem, scoreMin, page }: Omit<VulnerabilityQuery, "isShortened">, sql: Queries) {
   const filter = {
     scope,
     ecosystem: ecosystem === "all" ? null : ecosystemOfName(ecosystem),
@@ -92,8 +120,7 @@ export async function findVulnerabilities(
     scoreMin,
     page,
   };
-  const { total, unnamed, rows } = await selectVulnerabilityPage(filter, sql);
-  return { ...fitPage({ items: rows, bytesMax: vulnerabilityPageBytesMax, isShortened }, viewVulnerability), total, unnamed };
+  return selectVulnerabilityPage(filter, sql);
 }
 
 /** The lowest score with one decimal that is not below `score`, times ten: 0.7 gives 7, although 0.7 * 10 is slightly more. */
