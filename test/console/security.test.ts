@@ -1,5 +1,6 @@
 /** The pages of security: what each role sees and may do, hostile names, refusals and empty lists. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { formToken } from "../../src/accounts/sessions/browser.ts";
 import { importExploits } from "../../src/security/findings/lists/exploits.ts";
 import { insertTicket } from "../../src/security/tickets/store.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
@@ -165,6 +166,37 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect([late.status, late.text.includes('id="triage-accepted_until-problem"')]).toEqual([400, true]);
     const back = { action: "triage", finding, status: "in_progress" };
     expect((await world.post(at("/findings"), back, member)).status).toBe(303);
+  });
+
+  test("what someone decided after the list was loaded is not overwritten by a decision about several, and is named", async () => {
+    const other = await security.project("twice");
+    await security.upload(other, ["pkg:npm/lodash@4.17.20"]);
+    await security.scan();
+    const list = await see("/findings?status=all");
+    const values = [...list.matchAll(/name="finding" value="([^"]*)"/g)].map(([, value = ""]) => value);
+    const ids = [finding, (await security.findings(other))[0]?.id ?? "?"];
+    const chosen = values.filter((value) => ids.some((id) => value.startsWith(id)));
+    expect(chosen).toHaveLength(2);
+    world.control.clock.advance(1_000);
+    const admin = await world.signIn("admin@acme");
+    const newer = { action: "decide", status: "in_progress", note: "Newer than what the member saw" };
+    expect((await world.post(at(`/findings/${finding}`), newer, admin)).status).toBe(303);
+    world.control.clock.advance(1_000);
+    const several = (fields: Record<string, string>) => {
+      const body = new URLSearchParams({ form_token: formToken(member.token), action: "triage", ...fields });
+      for (const value of chosen) body.append("finding", value);
+      const headers = { cookie: `weir=${member.token}`, "sec-fetch-site": "same-origin" };
+      return world.send(new Request(`http://localhost${at("/findings?status=all")}`, { method: "POST", headers, body }));
+    };
+    // A refused form keeps its rows.
+    expect((await several({ status: "" })).text.match(/name="finding"[^>]* checked/g)).toHaveLength(2);
+    const { status, text } = await several({ status: "not_affected", note: "From the list" });
+    expect(status).toBe(200);
+    for (const words of ["1 finding is updated", "1 finding is left", "CVE-2026-0001", "admin@acme", `/findings/${finding}"`])
+      expect(text).toContain(words);
+    const shown = await world.control.expect("GET", `/findings/${finding}?workspace=acme`);
+    expect([shown["status"], shown["note"]]).toEqual(["in_progress", "Newer than what the member saw"]);
+    expect((await security.findingLines(other))[0]).toEndWith("not_affected");
   });
 
   test.each([

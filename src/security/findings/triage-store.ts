@@ -16,6 +16,7 @@ export interface Pair {
 }
 
 export interface DecisionRow extends StoredDecision, Pair {
+  decidedBy: string;
   decidedAt: Date;
 }
 
@@ -25,7 +26,8 @@ export async function selectDecisions(
 ): Promise<DecisionRow[]> {
   return sql<DecisionRow[]>`
     SELECT package_id AS package, vulnerability_id AS vulnerability, status, false_positive AS "falsePositive", note,
-      justification, accepted_until::text AS "acceptedUntil", owner_email AS owner, decided_at AS "decidedAt"
+      justification, accepted_until::text AS "acceptedUntil", owner_email AS owner, decided_by AS "decidedBy",
+      decided_at AS "decidedAt"
     FROM triages
     WHERE project_id = ${project} AND (package_id, vulnerability_id) IN (
       SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
