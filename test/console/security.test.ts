@@ -5,7 +5,7 @@ import { importExploits } from "../../src/security/findings/lists/exploits.ts";
 import { insertTicket } from "../../src/security/tickets/store.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { bomJson } from "../support/security/sbom-documents.ts";
-import { fixedIn, lodash, SecurityWorld } from "../support/security/security-world.ts";
+import { SecurityWorld } from "../support/security/security-world.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 const roles = ["member", "auditor", "admin", "super_admin"] as const;
@@ -210,6 +210,17 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     for (const word of words) expect(text).toContain(word);
   });
 
+  test("a finding’s page has the address for colleagues, with who can open it", async () => {
+    const text = await see(`/findings/${finding}`);
+    const [, shared = ""] = /id="share-link"[^>]* value="https:\/\/weir\.example\.com([^"]*)"/.exec(text) ?? [];
+    expect(text).toContain("Every member of <bdi>acme</bdi> can open it.");
+    expect((await world.get(shared, auditor)).text).toContain("Every member of");
+    expect((await world.get(shared, await world.signIn("admin@other"))).status).toBe(404);
+    world.control.parts.publicUrl = "http://127.0.0.1:8080";
+    expect(await see(`/findings/${finding}`)).toContain("opens on no other one");
+    world.control.parts.publicUrl = "https://weir.example.com";
+  });
+
   test("nothing of another workspace is shown, also by its id", async () => {
     expect((await world.get(at(`/findings/${elsewhere}`), member)).status).toBe(404);
     expect(await see("/vulnerabilities/CVE-2026-0001")).not.toContain("strange");
@@ -320,62 +331,6 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     const form = { fields: { action: "upload", project: "broken" }, file: "no lock file", filename: "package-lock.json" };
     const refused = await world.upload(at("/projects/new"), form, member);
     expect([refused.status, refused.text.includes('id="upload-file-problem"')]).toEqual([400, true]);
-  });
-
-  const vexOf = (...vulnerabilities: object[]) => JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", vulnerabilities });
-
-  test("a VEX document decides about a project’s findings, and what it did not match is shown with the reason", async () => {
-    const vexed = await security.project("vexed");
-    await security.publish(lodash("CVE-2026-0099", {}, fixedIn("1.0.0")));
-    await security.upload(vexed, ["pkg:npm/lodash@4.17.19"]);
-    await security.scan();
-    const path = at(`/projects/${vexed}/vex`);
-    expect(await see(`/projects/${vexed}`)).toContain(`href="${path}"`);
-    const analysis = { state: "not_affected", justification: "code_not_reachable", detail: "No template is compiled" };
-    const document = vexOf(
-      { id: "CVE-2026-0001", analysis, affects: [{ ref: "pkg:npm/lodash@4.17.19" }] },
-      { id: "CVE-2026-0001", analysis, affects: [{ ref: "pkg:npm/<b>@1.0.0" }, { ref: "the part" }] },
-      { id: "CVE-2026-0099", analysis },
-      { id: "CVE-1999-0001", analysis },
-    );
-    const send = (file: string | null) => world.upload(path, { fields: { action: "import" }, file }, member);
-    const { status, text } = await send(document);
-    expect([status, text.includes("1 finding is updated."), text.includes("&#60;b&#62;"), text.includes("<b>")]).toEqual([
-      200,
-      true,
-      true,
-      false,
-    ]);
-    const why = [
-      "The vulnerability is found, but not in this component and version.",
-      "The reference names no component of a known ecosystem.",
-      "The current SBOM has no finding of this vulnerability.",
-      "No advisory here has this id.",
-    ];
-    expect(why.filter((words) => text.includes(words))).toEqual(why);
-    expect(await security.findingLines(vexed)).toEqual(["CVE-2026-0001 4.17.19 not_affected"]);
-    expect((await send(document)).text).toContain("0 findings are updated.");
-    expect((await send(vexOf({ id: "CVE-2026-0001" }))).text).toContain("no statement with an analysis");
-  });
-
-  test("a VEX document that is wrong, too large or missing is refused beside its field, and an auditor imports none", async () => {
-    const path = at(`/projects/${project}/vex`);
-    const send = (file: string | null, browser = member) => world.upload(path, { fields: { action: "import" }, file }, browser);
-    const large = vexOf({ id: "CVE-2026-0001", description: "x".repeat(2 * 1024 * 1024) });
-    for (const [file, words] of [
-      ["{}", "bomFormat must be &#34;CycloneDX&#34;"],
-      [vexOf({ id: "CVE-2026-0001", analysis: { state: "fine" } }), "vulnerabilities[0].analysis.state must be one of"],
-      [large, "The document has more than 2 MiB"],
-      [null, "Choose a file"],
-    ] as const) {
-      const { status, text } = await send(file);
-      const [, problem = ""] = /id="import-file-problem"><bdi>([^]*?)<\/bdi>/.exec(text) ?? [];
-      expect([status, problem]).toEqual([400, expect.stringContaining(words)]);
-    }
-    expect(await see(`/projects/${project}`)).toContain("Import VEX");
-    expect((await world.get(at(`/projects/${project}`), auditor)).text).not.toContain("Import VEX");
-    expect((await send(vexOf(), auditor)).status).toBe(403);
-    expect((await world.get(at(`/projects/${strange}/vex`), member)).status).toBe(404);
   });
 
   test("a project has its components with licences and the way to each, by filters and as a file", async () => {
