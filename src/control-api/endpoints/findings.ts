@@ -227,7 +227,7 @@ export const findingEndpoints = {
       seen_decided_at: Type.Optional(
         Type.Array(Type.Union([timeOf("When it was made"), Type.Null()]), {
           title:
-            "For each of `findings` in their order, the `decided_at` that was seen, or null: those decided since are left, and named in the answer",
+            "For each of `findings` in their order, the `decided_at` that was seen (ISO 8601, UTC), or null: those decided since are left, and named in the answer",
           description: "a list with a time such as 2026-11-20T00:00:00Z, or null, for each finding",
         }),
       ),
