@@ -47,6 +47,7 @@ import { newProjectPage } from "./pages/security/new-project.ts";
 import { projectActivityPage } from "./pages/security/project-activity-page.ts";
 import { projectComponentsPage } from "./pages/security/project-components-page.ts";
 import { projectFixesPage } from "./pages/security/project-fixes-page.ts";
+import { importVexPage } from "./pages/security/import-vex-page.ts";
 import { moveProjectPage, projectPage } from "./pages/security/project-page.ts";
 import { projectSbomsPage } from "./pages/security/project-sboms-page.ts";
 import { projectsPage } from "./pages/security/projects-page.ts";
@@ -87,6 +88,7 @@ export const pages: readonly Page[] = [
   projectSbomsPage,
   projectActivityPage,
   moveProjectPage,
+  importVexPage,
   findingsPage,
   findingPage,
   vulnerabilitiesPage,

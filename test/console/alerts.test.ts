@@ -49,6 +49,7 @@ describe.each(oneDatabase)("the pages of alerts on $name", ({ open }) => {
       provider_key_refused: "webhooks",
       top_up_failed: "webhooks",
       new_findings: "mail webhooks",
+      accepted_risk_ended: "mail webhooks",
       usage_day: "mail webhooks",
       usage_week: "mail webhooks",
       usage_month: "mail webhooks",

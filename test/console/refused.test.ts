@@ -127,6 +127,9 @@ describe.each(oneDatabase)("refused calls in the Console on $name", ({ open }) =
     expect(limited).toContain("<bdi>mine ‮evil</bdi>");
     expect(limited).toContain(`?status=refused&#38;code=rate_limited&#38;key=${keys.mine}"`);
     expect(await page(`/refused/${newest}`)).toContain("There is no such model");
+    expect(await page(`/refused/${newest}`)).toMatch(
+      new RegExp(`id="share-link"[^>]* value="https://weir\\.example\\.com/console/w/ws-\\w+/requests/refused/${newest}"`),
+    );
     expect(await page("", browsers.member, `/keys/${keys.mine}`)).toContain(">30 refused</a> in the last 24 hours");
   });
 

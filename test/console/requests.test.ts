@@ -134,6 +134,22 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
     expect(text).toContain("&#60;i&#62;mine&#60;/i&#62;");
   });
 
+  test("a request's page has the address for colleagues, which opens for those whom it names, and no one else", async () => {
+    const { text } = await world.get(`${path}/${ids.tiered}`, browsers.member);
+    const [, shared = ""] = /id="share-link"[^>]* value="https:\/\/weir\.example\.com([^"]*)"/.exec(text) ?? [];
+    expect(shared).toMatch(new RegExp(`^/console/w/ws-\\w+/requests/${ids.tiered}$`));
+    expect(text).toContain("The admins and auditors of <bdi>acme</bdi> can open it, and <bdi>member@acme</bdi>, who sent it");
+    for (const role of ["member", "auditor", "admin", "operator"] as const)
+      expect([role, (await world.get(shared, browsers[role])).status]).toEqual([role, 200]);
+    await world.control.expect("POST", "/members", { body: { workspace: "acme", email: "other@acme", role: "member" } });
+    expect((await world.get(shared, await world.signIn("other@acme"))).status).toBe(404);
+    const signedOut = await world.get(shared);
+    expect([signedOut.status, signedOut.headers.get("location")]).toEqual([
+      303,
+      `/console/sign-in?next=${encodeURIComponent(shared)}`,
+    ]);
+  });
+
   test("a failed request's page shows the calls of providers, and no text or charge that it did not have", async () => {
     const { text } = await world.get(`${path}/${ids.failed}`, browsers.admin);
     for (const words of [

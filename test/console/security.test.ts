@@ -1,5 +1,6 @@
 /** The pages of security: what each role sees and may do, hostile names, refusals and empty lists. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { formToken } from "../../src/accounts/sessions/browser.ts";
 import { importExploits } from "../../src/security/findings/lists/exploits.ts";
 import { insertTicket } from "../../src/security/tickets/store.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
@@ -167,6 +168,37 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect((await world.post(at("/findings"), back, member)).status).toBe(303);
   });
 
+  test("what someone decided after the list was loaded is not overwritten by a decision about several, and is named", async () => {
+    const other = await security.project("twice");
+    await security.upload(other, ["pkg:npm/lodash@4.17.20"]);
+    await security.scan();
+    const list = await see("/findings?status=all");
+    const values = [...list.matchAll(/name="finding" value="([^"]*)"/g)].map(([, value = ""]) => value);
+    const ids = [finding, (await security.findings(other))[0]?.id ?? "?"];
+    const chosen = values.filter((value) => ids.some((id) => value.startsWith(id)));
+    expect(chosen).toHaveLength(2);
+    world.control.clock.advance(1_000);
+    const admin = await world.signIn("admin@acme");
+    const newer = { action: "decide", status: "in_progress", note: "Newer than what the member saw" };
+    expect((await world.post(at(`/findings/${finding}`), newer, admin)).status).toBe(303);
+    world.control.clock.advance(1_000);
+    const several = (fields: Record<string, string>) => {
+      const body = new URLSearchParams({ form_token: formToken(member.token), action: "triage", ...fields });
+      for (const value of chosen) body.append("finding", value);
+      const headers = { cookie: `weir=${member.token}`, "sec-fetch-site": "same-origin" };
+      return world.send(new Request(`http://localhost${at("/findings?status=all")}`, { method: "POST", headers, body }));
+    };
+    // A refused form keeps its rows.
+    expect((await several({ status: "" })).text.match(/name="finding"[^>]* checked/g)).toHaveLength(2);
+    const { status, text } = await several({ status: "not_affected", note: "From the list" });
+    expect(status).toBe(200);
+    for (const words of ["1 finding is updated", "1 finding is left", "CVE-2026-0001", "admin@acme", `/findings/${finding}"`])
+      expect(text).toContain(words);
+    const shown = await world.control.expect("GET", `/findings/${finding}?workspace=acme`);
+    expect([shown["status"], shown["note"]]).toEqual(["in_progress", "Newer than what the member saw"]);
+    expect((await security.findingLines(other))[0]).toEndWith("not_affected");
+  });
+
   test.each([
     ["", ["critical</span> <strong>0", "By vulnerability"]],
     ["?view=package", ["lodash", "component=lodash"]],
@@ -176,6 +208,17 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
   ])("the list %p offers its filters and its groups", async (query, words) => {
     const text = await see(`/findings${query}`);
     for (const word of words) expect(text).toContain(word);
+  });
+
+  test("a finding’s page has the address for colleagues, with who can open it", async () => {
+    const text = await see(`/findings/${finding}`);
+    const [, shared = ""] = /id="share-link"[^>]* value="https:\/\/weir\.example\.com([^"]*)"/.exec(text) ?? [];
+    expect(text).toContain("Every member of <bdi>acme</bdi> can open it.");
+    expect((await world.get(shared, auditor)).text).toContain("Every member of");
+    expect((await world.get(shared, await world.signIn("admin@other"))).status).toBe(404);
+    world.control.parts.publicUrl = "http://127.0.0.1:8080";
+    expect(await see(`/findings/${finding}`)).toContain("opens on no other one");
+    world.control.parts.publicUrl = "https://weir.example.com";
   });
 
   test("nothing of another workspace is shown, also by its id", async () => {

@@ -200,6 +200,31 @@ describe.each(oneDatabase)("findings on $name", ({ open }) => {
     );
   });
 
+  test("of several findings those that someone decided about meanwhile are left and named, and the others follow", async () => {
+    const named = [ids["lodash"] ?? "", ids["django"] ?? ""];
+    const rows = await control.list("/findings?workspace=w");
+    const seen = named.map((id) => rows.find((row) => row["id"] === id)?.["decided_at"] ?? null);
+    const decide = (further: Row) => ({ body: { workspace: "w", findings: named, note: "Seen", ...further } });
+    expect(await control.refusal("PATCH", "/findings", decide({ seen_decided_at: [null] }))).toBe(
+      "400 invalid_field seen_decided_at",
+    );
+    expect(await control.refusal("PATCH", "/findings", decide({ seen_decided_at: seen, if_decided_at: null }))).toBe(
+      "400 invalid_field seen_decided_at",
+    );
+    control.clock.advance(1_000);
+    const newer = { workspace: "w", findings: [ids["django"]], note: "Newer" };
+    await control.expect("PATCH", "/findings", { body: newer, as: "admin@w" });
+    control.clock.advance(1_000);
+    const made = await control.expect("PATCH", "/findings", decide({ seen_decided_at: seen }));
+    expect(made).toMatchObject({
+      updated: [ids["lodash"]],
+      decided_meanwhile: [{ id: ids["django"], component: "django", status: "ignored", decided_by: "admin@w" }],
+    });
+    expect((await control.expect("GET", `/findings/${ids["django"]}?workspace=w`))["note"]).toBe("Newer");
+    const none = { ...decide({}).body, findings: named.slice(1), seen_decided_at: [seen[1] ?? null] };
+    expect(await control.expect("PATCH", "/findings", { body: none })).toMatchObject({ updated: [], unchanged: [] });
+  });
+
   test("a decision that one finding cannot take changes none of them", async () => {
     await database.sql`UPDATE findings SET present = false, status = 'resolved' WHERE id = ${ids["tools"] ?? ""}`;
     const body = { workspace: "w", findings: [ids["lodash"], ids["tools"]], status: "open" };

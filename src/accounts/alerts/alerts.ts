@@ -63,6 +63,8 @@ interface RaisedEvent {
   data: AlertData;
   /** The mail to admins. Its subject contains no user text. */
   mail: { subject: string; body: string };
+  /** Who gets the mail in addition to the admins, if they are active members; absent: no one else. */
+  owners?: readonly string[];
 }
 
 /** Whether the workspace has a rule for events of this kind. */
@@ -79,7 +81,7 @@ export async function raiseAlert(
   event: RaisedEvent,
   { sql, clock }: { sql: Transaction; clock: Sources["clock"] },
 ): Promise<void> {
-  const { workspace: id, kind, subject, occurrence, text, data, mail } = event;
+  const { workspace: id, kind, subject, occurrence, text, data, mail, owners = [] } = event;
   const { name } = await findWorkspace(id, { sql, clock });
   const rule = (await store.selectRules(id, sql)).find((one) => one.kind === kind);
   const isChosen = alertKinds[kind].tells === "chosen";
@@ -91,7 +93,7 @@ export async function raiseAlert(
     subject,
     period: occurrence,
     percent: 0,
-    owner: null,
+    owners,
     mail: isChosen ? rule?.mail === true : true,
   };
   // Without the rule's id: under another rule it is still the same event.
@@ -163,8 +165,8 @@ export async function testWebhook(
 }
 
 export interface NewAlert extends AlertWords, Pick<store.AlertRow, "kind" | "rule" | "subject" | "period" | "percent"> {
-  /** Who gets the mail in addition to the admins; null: no one else. */
-  owner: string | null;
+  /** Who gets the mail in addition to the admins, if they are active members. */
+  owners: readonly string[];
   mail: boolean;
   webhooks: boolean;
   /** Its own mail; absent: a mail lists the alert's text. */
@@ -218,7 +220,7 @@ function viewDelivery({ webhook, triedAt, dueAt, ...rest }: store.ListedAlert["d
 
 /** Webhooks get these bytes with every attempt, so that each attempt is the same event. */
 function rowOf(
-  { kind, rule, subject, period, percent, text, data }: Omit<NewAlert, "owner" | "mail" | "webhooks" | "title">,
+  { kind, rule, subject, period, percent, text, data }: Omit<NewAlert, "owners" | "mail" | "webhooks" | "title">,
   { id, workspace, at, mails }: { id: string; workspace: AlertedWorkspace; at: Date; mails: number },
 ): store.AlertRow {
   const of = { id: workspace.id, name: workspace.name };
@@ -234,12 +236,9 @@ async function recipientsOf(
   const mailed = alerts.filter(({ mail }) => mail);
   if (mailed.length === 0) return () => [];
   const admins = await store.selectAdmins({ workspace, limit: alertMailRecipientsMax }, tx);
-  const owners = mailed.flatMap(({ owner }) => (owner === null ? [] : [owner]));
-  const active = new Set(await store.selectActive({ workspace, emails: [...new Set(owners)] }, tx));
-  return ({ mail, owner }) => {
-    if (!mail) return [];
-    return owner === null || !active.has(owner) ? admins : [...new Set([...admins, owner])];
-  };
+  const named = new Set(mailed.flatMap(({ owners }) => owners));
+  const active = new Set(await store.selectActive({ workspace, emails: [...named] }, tx));
+  return ({ mail, owners }) => (mail ? [...new Set([...admins, ...owners.filter((owner) => active.has(owner))])] : []);
 }
 
 function mailsOf(alerts: readonly NewAlert[], workspace: AlertedWorkspace): { subject: string; body: string }[] {

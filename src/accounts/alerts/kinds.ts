@@ -60,6 +60,11 @@ export const alertKinds = {
     title: "New findings",
     when: "A scan finds vulnerabilities that a project did not have before. Once for each scan.",
   },
+  accepted_risk_ended: {
+    tells: "chosen",
+    title: "Accepted risk ended",
+    when: "The last day of an accepted risk is over, and the finding is open again. Once for each ending.",
+  },
   usage_day: {
     tells: "schedule",
     title: "Usage of each day",

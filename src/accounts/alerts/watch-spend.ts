@@ -88,7 +88,8 @@ async function reachedLimits(
   for (const of of new Set([period(Math.min(since, nowMs)), period(nowMs)])) {
     for (const spending of await store.selectReached({ rule, kind, period: of, limit: limits.alertsOfRuleMax }, tx)) {
       const { subject, percent, owner } = spending;
-      alerts.push({ ...limitAlert(kind, { ...spending, period: of }), ...factsOf(rule), subject, percent, owner, period: of });
+      const owners = owner === null ? [] : [owner];
+      alerts.push({ ...limitAlert(kind, { ...spending, period: of }), ...factsOf(rule), subject, percent, owners, period: of });
     }
   }
   return alerts;
@@ -114,5 +115,5 @@ async function lowBalance(
   if (balance >= amount) return [];
   await store.updateArmed({ id: rule.id, armed: false }, tx);
   const words = balanceAlert({ balance, amount });
-  return [{ ...words, ...factsOf(rule), subject: "", percent: 0, owner: null, period: String(rule.armings) }];
+  return [{ ...words, ...factsOf(rule), subject: "", percent: 0, owners: [], period: String(rule.armings) }];
 }

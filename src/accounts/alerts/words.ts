@@ -79,6 +79,34 @@ export function newFindingsText({
   return `The project "${name}" (${id}) has ${total} new ${total === 1 ? "finding" : "findings"}: ${parts.join(", ")}`;
 }
 
+interface EndedRisk {
+  /** The issue's name. */
+  name: string;
+  component: string;
+  version: string;
+  acceptedBy: string;
+  acceptedUntil: string;
+}
+
+/** @param count how many findings are open again @param first the most severe one */
+export function endedRisksText({
+  id,
+  name,
+  count,
+  first,
+}: {
+  id: string;
+  name: string;
+  count: number;
+  first: EndedRisk;
+}): string {
+  const project = `the project "${name}" (${id})`;
+  const one = `${first.name} in ${first.component} ${first.version}`;
+  const accepted = `${first.acceptedBy} accepted the risk until ${first.acceptedUntil}`;
+  if (count === 1) return `${one} of ${project} is open again: ${accepted}`;
+  return `${count} findings of ${project} are open again since their accepted risk has ended, such as ${one}: ${accepted}`;
+}
+
 /** @param period such as `2026-11-20` or `the week from 2026-11-16` */
 export function usageText({
   period,
@@ -106,6 +134,7 @@ export function exampleText(
   if (kind === "provider_key_refused") return refusedKeyText({ provider: "openai", id: "own-…" });
   if (kind === "top_up_failed") return failedTopUpText({ id: "top-…", amount: 20_000_000_000n, failure: "card_declined" });
   if (kind === "new_findings") return newFindingsText({ id: "prj_…", name: "web shop", counts: { critical: 1, high: 2 } });
+  if (kind === "accepted_risk_ended") return endedRisksText({ id: "prj_…", name: "web shop", count: 1, first: exampleRisk });
   if (kind === "usage_day" || kind === "usage_week" || kind === "usage_month")
     return usageText({ period: examplePeriods[kind], cost: 12_340_000_000n, requests: 1_234, errors: 3 });
   const limit = 10_000_000_000n;
@@ -118,5 +147,13 @@ export function exampleText(
 function usd(amount: NanoUsd): string {
   return formatUsd(amount).replace(/0{1,7}$/, "");
 }
+
+const exampleRisk = {
+  name: "CVE-2021-44228",
+  component: "log4j-core",
+  version: "2.14.1",
+  acceptedBy: "dev@example.com",
+  acceptedUntil: "2026-11-20",
+};
 
 const examplePeriods = { usage_day: "2026-11-20", usage_week: "the week from 2026-11-16", usage_month: "2026-11" };

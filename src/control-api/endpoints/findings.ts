@@ -184,6 +184,7 @@ export const findingEndpoints = {
         accepted_until: { none: "none" },
         owner: { none: "none" },
         if_decided_at: null,
+        seen_decided_at: null,
       },
     },
     summary: "Triage findings: one decision about all of them, or about none if one cannot take it",
@@ -223,6 +224,13 @@ export const findingEndpoints = {
           description: "a time such as 2026-11-20T00:00:00Z, or null,",
         }),
       ),
+      seen_decided_at: Type.Optional(
+        Type.Array(Type.Union([timeOf("When it was made"), Type.Null()]), {
+          title:
+            "For each of `findings` in their order, the `decided_at` that was seen (ISO 8601, UTC), or null: those decided since are left, and named in the answer",
+          description: "a list with a time such as 2026-11-20T00:00:00Z, or null, for each finding",
+        }),
+      ),
       note: Type.Optional(
         Type.String({
           maxLength: limits.findingNoteCharactersMax,
@@ -236,10 +244,12 @@ export const findingEndpoints = {
     deadlineMs: controlDeadlineMs + 2 * limits.decisionWaitMs,
     async handle({ input, actors, parts }) {
       const { workspace: named, findings, status, false_positive: falsePositive, note } = input;
-      const { justification, accepted_until: acceptedUntil, owner, if_decided_at: seen } = input;
+      const { justification, accepted_until: acceptedUntil, owner, if_decided_at: one } = input;
+      const seen = input.seen_decided_at?.map((at) => (at === null ? null : parseTime(at, "seen_decided_at")));
+      requireOneEach(findings, { seen, one });
       const { actor, workspace } = await actors.inWorkspace(named);
-      const ifDecidedAt = seen === undefined || seen === null ? seen : parseTime(seen, "if_decided_at");
-      const decided = { status, falsePositive, note, justification, acceptedUntil, owner, ifDecidedAt };
+      const ifDecidedAt = one === undefined || one === null ? one : parseTime(one, "if_decided_at");
+      const decided = { status, falsePositive, note, justification, acceptedUntil, owner, ifDecidedAt, seen };
       return triageMany({ actor, workspace: workspace.id, findings, ...decided }, parts);
     },
   }),
@@ -297,6 +307,22 @@ export const findingEndpoints = {
     },
   }),
 };
+
+interface SeenDecisions {
+  seen: readonly unknown[] | undefined;
+  /** Of all. */
+  one: string | null | undefined;
+}
+
+/** @throws DomainError invalid_field */
+function requireOneEach(findings: readonly string[], { seen, one }: SeenDecisions): void {
+  const field = "seen_decided_at";
+  if (seen === undefined) return;
+  if (one !== undefined) throw new DomainError("invalid_field", `Cannot take both "if_decided_at" and "${field}"`, { field });
+  if (seen.length === findings.length) return;
+  const message = `Cannot take ${seen.length} values of "${field}" for ${findings.length} findings: one for each is needed`;
+  throw new DomainError("invalid_field", message, { field });
+}
 
 const OfProject = Type.Object({
   workspace: NamedWorkspace,

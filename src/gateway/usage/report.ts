@@ -108,7 +108,7 @@ async function report(due: DueReport, span: Span & { kind: ReportKind }, { sql, 
   const { id, workspace, name, mail, webhooks } = due;
   const words = await wordsOf(due, span, { sql, clock });
   const { kind, period } = span;
-  const alert: NewAlert = { ...words, kind, rule: id, subject: "", period, percent: 0, owner: null, mail, webhooks };
+  const alert: NewAlert = { ...words, kind, rule: id, subject: "", period, percent: 0, owners: [], mail, webhooks };
   const at = new Date(clock.now());
   return sql.begin((tx) => recordAlerts({ workspace: { id: workspace, name }, alerts: [alert], at }, tx));
 }

@@ -47,8 +47,10 @@ export const vexExportWaitMs = 30_000;
 export const vexExportMs = 60_000;
 
 // Alerts
-/** New findings that an alert names; it counts all. */
-export const freshFindingsNamedMax = 20;
+/** New findings, or findings whose accepted risk has ended, that an alert names; it counts all. */
+export const findingsNamedMax = 20;
+/** A line of its mail: names come from untrusted documents and may be long. */
+export const alertLineCharactersMax = 300;
 
 // Exploits
 /** Rows in a batch. */

@@ -16,6 +16,7 @@ export interface Pair {
 }
 
 export interface DecisionRow extends StoredDecision, Pair {
+  decidedBy: string;
   decidedAt: Date;
 }
 
@@ -25,7 +26,8 @@ export async function selectDecisions(
 ): Promise<DecisionRow[]> {
   return sql<DecisionRow[]>`
     SELECT package_id AS package, vulnerability_id AS vulnerability, status, false_positive AS "falsePositive", note,
-      justification, accepted_until::text AS "acceptedUntil", owner_email AS owner, decided_at AS "decidedAt"
+      justification, accepted_until::text AS "acceptedUntil", owner_email AS owner, decided_by AS "decidedBy",
+      decided_at AS "decidedAt"
     FROM triages
     WHERE project_id = ${project} AND (package_id, vulnerability_id) IN (
       SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
@@ -114,31 +116,59 @@ interface EventRow {
   changes: Changes;
 }
 
+export interface EndedAcceptance extends Pair {
+  /** Its last day. */
+  acceptedUntil: string;
+  acceptedBy: string;
+  /** Who takes care of it; null: no one. */
+  owner: string | null;
+}
+
 /**
  * Opens decisions that accept a risk, if their last day is before `today`. Locks nothing: the caller holds the project.
- * @returns their pairs
  */
 export async function endAcceptances(
   { project, today, limit }: { project: string; today: string; limit: number },
   tx: Transaction,
-): Promise<(Pair & { acceptedUntil: string })[]> {
-  return tx<(Pair & { acceptedUntil: string })[]>`
+): Promise<EndedAcceptance[]> {
+  return tx<EndedAcceptance[]>`
     WITH ended AS MATERIALIZED (
       SELECT package_id, vulnerability_id, accepted_until FROM triages
       WHERE project_id = ${project} AND accepted_until < ${today}::date LIMIT ${limit}
     )
     UPDATE triages SET status = 'open', accepted_until = NULL FROM ended
     WHERE triages.project_id = ${project} AND triages.package_id = ended.package_id AND triages.vulnerability_id = ended.vulnerability_id
-    RETURNING ended.package_id AS package, ended.vulnerability_id AS vulnerability, ended.accepted_until::text AS "acceptedUntil"`;
+    RETURNING ended.package_id AS package, ended.vulnerability_id AS vulnerability, ended.accepted_until::text AS "acceptedUntil",
+      triages.decided_by AS "acceptedBy", triages.owner_email AS owner`;
+}
+
+interface OpenedFinding {
+  id: string;
+  /** The issue's. */
+  name: string;
+  rank: number;
+  component: string;
+  version: string;
+}
+
+/** The most severe of these findings. */
+export async function selectMostSevere(
+  { ids, limit }: { ids: readonly string[]; limit: number },
+  sql: Queries,
+): Promise<OpenedFinding[]> {
+  return sql<OpenedFinding[]>`
+    SELECT findings.id, vulnerabilities.name, findings.rank, findings.component, findings.version
+    FROM findings JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
+    WHERE findings.id = ANY(${arrayText(ids, (id) => id)}::text::text[]) ORDER BY findings.rank DESC, findings.id LIMIT ${limit}`;
 }
 
 /** Projects with such decisions. */
 export async function selectEndedAcceptances(
   { today, limit }: { today: string; limit: number },
   sql: Queries,
-): Promise<{ project: string; workspace: WorkspaceId }[]> {
-  return sql<{ project: string; workspace: WorkspaceId }[]>`
-    SELECT DISTINCT project_id AS project, workspace_id AS workspace
+): Promise<{ project: string; name: string; workspace: WorkspaceId }[]> {
+  return sql<{ project: string; name: string; workspace: WorkspaceId }[]>`
+    SELECT DISTINCT project_id AS project, projects.name, workspace_id AS workspace
     FROM triages JOIN projects ON projects.id = project_id WHERE accepted_until < ${today}::date LIMIT ${limit}`;
 }
 

@@ -141,6 +141,29 @@ describe.skipIf(chromiumPath === null)("live and quick", () => {
     expect([path(), visitor.faults]).toEqual([`${base}/requests`, []]);
   });
 
+  test("the drawer of a request shares the address that opens for others, and a button copies it", async () => {
+    const id = await send();
+    await visitor.open(`${base}/requests`);
+    await row(id).getByText("sandbox/echo").click();
+    const drawer = page.getByRole("dialog");
+    await drawer.getByText("Share", { exact: true }).focus();
+    await page.keyboard.press("Enter");
+    await drawer.getByText("opens on no other one").waitFor();
+    expect([await visitor.audit(), await visitor.overflow()]).toEqual([[], 0]);
+    await drawer.getByRole("button", { name: "Copy Link" }).focus();
+    await page.keyboard.press("Enter");
+    await drawer.getByRole("button", { name: "Copied Link" }).waitFor();
+    const shared = String(await page.evaluate("navigator.clipboard.readText()"));
+    expect(shared).toBe(`${fleet.url()}/console/w/${workspace}/requests/${id}`);
+    await page.goto(shared);
+    await page.getByRole("heading", { level: 1, name: "Request" }).waitFor();
+    await page.setViewportSize({ width: 320, height: 800 });
+    await page.getByText("Share", { exact: true }).click();
+    expect([await visitor.audit(), await visitor.overflow()]).toEqual([[], 0]);
+    await page.setViewportSize({ width: 1_440, height: 800 });
+    expect(visitor.faults).toEqual([]);
+  });
+
   test("what was typed in the drawer is not lost without a question", async () => {
     await visitor.open(`${base}/keys`);
     await page.getByRole("link", { name: `Key ${unique}` }).click();

@@ -126,6 +126,30 @@ describe.skipIf(chromiumPath === null)("the pages of security", () => {
     expect([await visitor.audit(), visitor.faults]).toEqual([[], []]);
   });
 
+  test("a VEX document is imported by keyboard, a wrong one is refused at its field, and what it did not match is said", async () => {
+    await page.goto(`${base}/projects`);
+    await page.getByRole("link", { name: "shop" }).first().click();
+    await page.getByRole("link", { name: "Import VEX" }).focus();
+    await page.keyboard.press("Enter");
+    const field = page.getByLabel("VEX document");
+    const send = async (document: object) => {
+      const buffer = Buffer.from(JSON.stringify(document));
+      await field.setInputFiles({ name: "vex.json", mimeType: "application/json", buffer });
+      await page.getByRole("button", { name: "Import" }).focus();
+      await page.keyboard.press("Enter");
+    };
+    await send({});
+    await page.getByText("bomFormat must be").waitFor();
+    expect(await field.getAttribute("aria-describedby")).toContain("import-file-problem");
+    expect(await visitor.audit()).toEqual([]);
+    // The browser reports the refusal.
+    expect(visitor.faults.splice(0)).toEqual([expect.stringContaining("400")]);
+    await send({ bomFormat: "CycloneDX", vulnerabilities: [{ id: "CVE-1999-0001", analysis: { state: "in_triage" } }] });
+    await page.getByRole("heading", { level: 2, name: "Not matched" }).waitFor();
+    await page.getByText("No advisory here has this id.").waitFor();
+    expect([await visitor.audit(), await visitor.overflow(), visitor.faults]).toEqual([[], 0, []]);
+  });
+
   test("a lock file is uploaded, and the project's page shows by itself what its scan finds", async () => {
     await page.goto(`${base}/projects/new`);
     await page.locator("#upload-project").fill("locked");

@@ -183,6 +183,53 @@ describe("a decision with a reason, an end or an owner", () => {
     expect((await world.findingLines(project))[0]).toBe("CVE-2026-0001 4.17.19 open");
   });
 
+  test("with a rule, each ending of an accepted risk is one alert for admins, who accepted it and who owns it", async () => {
+    const { clock, sql } = world;
+    const today = () => new Date(clock.now()).toISOString().slice(0, 10);
+    const alerts = () => stage.control.list("/alerts?workspace=w");
+    const ended = () => endAcceptedRisks({ sql, clock });
+    const end = async () => {
+      await update({ status: "ignored", accepted_until: today(), owner: "owner@w" });
+      clock.advance(86_400_000);
+      // Two processes look at once.
+      expect((await Promise.all([ended(), ended()])).toSorted()).toEqual([0, 1]);
+    };
+    await stage.control.expect("POST", "/members", { body: { workspace: "w", email: "owner@w", role: "member" } });
+    const [wasOn, before] = [today(), (await alerts()).length];
+    await end();
+    expect((await alerts()).length).toBe(before);
+
+    const rule = { workspace: "w", kind: "accepted_risk_ended" };
+    const { id } = await stage.control.expect("POST", "/alert-rules", { body: rule });
+    const until = today();
+    expect(until).not.toBe(wasOn);
+    await end();
+    const [alert, ...others] = (await alerts()).slice(0, (await alerts()).length - before);
+    expect(others).toEqual([]);
+    expect(alert).toMatchObject({
+      kind: "accepted_risk_ended",
+      text: expect.stringMatching(
+        /^2 findings of the project "shop" \(prj_\w+\) are open again .*, such as CVE-2026-0001 in lodash 4\.17\.19: member@w accepted the risk until [-\d]{10}$/,
+      ),
+    });
+    const [row] = await sql<{ body: string }[]>`SELECT body FROM alerts WHERE id = ${String(alert?.["id"])}`;
+    expect(JSON.parse(row?.body ?? "").data).toMatchObject({
+      project: { id: project, name: "shop" },
+      findings_opened: 2,
+      findings: [
+        { id: finding, cve_id: "CVE-2026-0001", component: "lodash", accepted_by: "member@w", accepted_until: until },
+        { component_version: "4.17.20" },
+      ],
+    });
+    const mails = await sql<{ recipient: string; body: string }[]>`
+      SELECT recipient, body FROM mails WHERE subject = 'Accepted risks have ended' ORDER BY recipient`;
+    expect(mails.map(({ recipient }) => recipient)).toEqual(["member@w", "owner@w", "super_admin@w"]);
+    expect(mails[0]?.body).toContain(`CVE-2026-0001 in lodash 4.17.20, accepted by member@w until ${until}`);
+    await end();
+    expect(await alerts()).toHaveLength(before + 2);
+    await stage.control.expect("DELETE", `/alert-rules/${String(id)}?workspace=w`);
+  });
+
   test("a finding that is gone stays resolved when its accepted risk ends, and opens when it returns", async () => {
     const until = new Date(world.clock.now()).toISOString().slice(0, 10);
     await update({ status: "ignored", accepted_until: until });

@@ -20,6 +20,7 @@ export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
   "workspace /projects/:id/sboms": ({ security }) => `/projects/${security.project}/sboms`,
   "workspace /projects/:id/activity": ({ security }) => `/projects/${security.project}/activity`,
   "workspace /projects/:id/move": ({ security }) => `/projects/${security.project}/move`,
+  "workspace /projects/:id/vex": ({ security }) => `/projects/${security.project}/vex`,
   "workspace /findings/:id": ({ security }) => `/findings/${security.finding}`,
   "workspace /vulnerabilities/:id": ({ security }) => `/vulnerabilities/${security.cve}`,
   "workspace /products/:id": ({ security }) => `/products/${security.product}`,

@@ -39,6 +39,7 @@ export class SecuritySamples implements AsyncDisposable {
     "/projects/:id/activity": () => this.#project(),
     "/projects/:id/trend": () => this.#project(),
     "/projects/:id/move": () => this.#project(),
+    "/projects/:id/vex": () => this.#project(),
     "/products/:id": () => this.#list.product(this.#workspace, `product ${++this.#made}`),
     "/findings/:id": () => this.#finding(),
     "/vulnerabilities/:id": async () => {
@@ -58,6 +59,7 @@ export class SecuritySamples implements AsyncDisposable {
     "/projects/:id triage": async () => ({ finding: await this.#finding(), status: "ignored" }),
     "/projects/:id/sboms upload": () => ({ file: JSON.stringify(bomJson("1.6")) }),
     "/projects/:id/move move": async () => ({ product: await this.#list.product(this.#workspace, `product ${++this.#made}`) }),
+    "/projects/:id/vex import": () => ({ file: JSON.stringify({ bomFormat: "CycloneDX", vulnerabilities: [] }) }),
     "/findings triage": async () => ({ finding: await this.#finding(), status: "ignored" }),
     "/findings/:id decide": () => ({ status: "ignored" }),
     "/tickets/:id status": () => ({ status: "closed" }),

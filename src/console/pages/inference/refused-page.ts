@@ -11,6 +11,7 @@ import { isoTime } from "../../../kernel/clock.ts";
 import { address } from "../../look/forms.ts";
 import { facts, section, table, time, userText, type Content } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
+import { requestReaders, shareLink } from "../share-link.ts";
 import { problemBox, titleOf } from "./problem-box.ts";
 import { callerName, duration, refusedBadge } from "./request-columns.ts";
 import type { RequestFilters } from "./request-rows.ts";
@@ -25,15 +26,16 @@ export const refusedRequestPage: Page = {
 
 async function render(call: PageCall): Promise<PageContent> {
   const refused = await call.control(refusalEndpoints.show, { id: call.params["id"] ?? "" });
-  const { key_id: key, message, retry_after_ms: retryAfterMs, status, code, model } = refused;
+  const { request_id: id, key_id: key, message, retry_after_ms: retryAfterMs, status, code, model, member } = refused;
   return {
     title: "Refused request",
     badge: refusedBadge(status),
-    lead: markup`<code>${refused.request_id}</code>`,
+    lead: markup`<code>${id}</code>`,
     trail: [
       { path: call.link("/requests"), label: "Requests" },
       { path: address(call.link("/requests"), { status: "refused" }), label: "Refused" },
     ],
+    actions: shareLink(call, { path: `/requests/refused/${id}`, readers: requestReaders(call, member ?? null) }),
     main: markup`${problemBox({ status, code, cause: message, key, model, retryAfterMs }, call)}
       ${about(refused, call)}
       <p>No provider was called, and nothing was charged.</p>

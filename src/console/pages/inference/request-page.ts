@@ -16,6 +16,7 @@ import { actionButton, emptyForm, form, confirmForm } from "../../look/forms.ts"
 import { facts, section, table, time, userText, type Content, money, dialog, opener } from "../../look/parts.ts";
 import { hiddenFields, signInFirst, formState } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { requestReaders, shareLink } from "../share-link.ts";
 import { problemBox } from "./problem-box.ts";
 import { callerName, duration, requestBadge, requestPath } from "./request-columns.ts";
 
@@ -39,6 +40,10 @@ function content(request: GenerationDetail, call: PageCall, prompt: PromptView |
     badge: requestBadge(request),
     lead: markup`<code>${request.generation_id}</code>`,
     trail: [{ path: call.link("/requests"), label: "Requests" }],
+    actions: shareLink(call, {
+      path: `/requests/${request.generation_id}`,
+      readers: requestReaders(call, request.member ?? null),
+    }),
     main: markup`${problemOf(request, call)}${about(request, call)}
       ${isFree(request) ? freePrice(request) : section("price", "What it cost", priceSection(request))}
       ${section("times", "How long it took", times(request))}

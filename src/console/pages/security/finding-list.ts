@@ -18,7 +18,17 @@ import { badge, cursorLinks, day, emptyState, notice, table, time, userText, typ
 import { queryFields, type FormFields, type ActionResult, type PageCall } from "../../page.ts";
 import { pageRows, rowsLinks, skippedRows } from "../rows-query.ts";
 import { blindNotice } from "./knowledge.ts";
-import { bulkForm, bulkFormId, statusBadge, statusFilter, triageChosen, triagedWords } from "./triage.ts";
+import {
+  bulkForm,
+  bulkFormId,
+  chosenIds,
+  chosenValue,
+  leftContent,
+  statusBadge,
+  statusFilter,
+  triageChosen,
+  triagedWords,
+} from "./triage.ts";
 import { ecosystemFilter, ecosystemName, severityBadge } from "./words.ts";
 
 export interface FindingPlace {
@@ -50,7 +60,9 @@ export async function findingList(place: FindingPlace): Promise<Html> {
 export async function triageListed(call: PageCall, form: FormFields): Promise<ActionResult> {
   const made = await triageChosen(call, form);
   const place = { after: call.query.get("after") ?? undefined, skip: call.query.get("skip") ?? undefined };
-  return { goTo: address(call.path, { ...queryFields(call.query, names), ...place }), said: triagedWords(made) };
+  const goTo = address(call.path, { ...queryFields(call.query, names), ...place });
+  const isAll = (made.decided_meanwhile ?? []).length === 0;
+  return isAll ? { goTo, said: triagedWords(made) } : { show: leftContent(made, { call, backPath: goTo }) };
 }
 
 export function mayDecide({ workspace }: Pick<PageCall, "workspace">): boolean {
@@ -285,14 +297,15 @@ function findingTable(rows: readonly SearchedFinding[], { place, empty }: { plac
 }
 
 function nameCell(call: PageCall): (row: SearchedFinding) => Html {
-  const chosen = new Set<string>(call.refused?.form.all("finding") ?? []);
-  return ({ id, cve_id: cve, component }) => {
+  const chosen = call.refused === null ? new Set() : chosenIds(call.refused.form);
+  return (row) => {
+    const { id, cve_id: cve, component } = row;
     const link = markup`<a href="${call.link(`/findings/${id}`)}">${userText(cve)}</a>`;
     // A long id may break.
     const whole = cve.length > 20 ? null : markup` class="whole"`;
     if (!mayDecide(call)) return markup`<span${whole}>${link}</span>`;
     const checked = chosen.has(id) ? markup` checked` : null;
-    return markup`<span${whole}><input type="checkbox" name="finding" value="${id}" form="${bulkFormId}" aria-label="Select ${cve} in ${component}"${checked} autocomplete="off" /> ${link}</span>`;
+    return markup`<span${whole}><input type="checkbox" name="finding" value="${chosenValue(row)}" form="${bulkFormId}" aria-label="Select ${cve} in ${component}"${checked} autocomplete="off" /> ${link}</span>`;
   };
 }
 

@@ -12,6 +12,7 @@ import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { form, address } from "../../look/forms.ts";
 import { facts, section, emptyState, cursorLinks, day, table, time, userText } from "../../look/parts.ts";
+import { shareLink } from "../share-link.ts";
 import { justificationWords, ownerChoices, reasonFields, reasonsOf, statusBadge, statusChoices, triagedWords } from "./triage.ts";
 import { exploitFacts } from "./finding-list.ts";
 import { affectedTable, descriptionText, referenceList } from "./vulnerability-page.ts";
@@ -45,6 +46,10 @@ async function render(call: PageCall): Promise<PageContent> {
     title: `${finding.cve_id} in ${finding.component}`,
     trail: [{ path: call.link("/findings"), label: "Findings" }],
     badge: severityBadge(finding.severity, finding.cvss_score),
+    actions: shareLink(call, {
+      path: `/findings/${finding.id}`,
+      readers: markup`Every member of ${userText(call.workspace.name)} can open it.`,
+    }),
     main: markup`${findingFacts(finding, call)}
       ${section("why", "Why it matches", markup`${whyItMatches(finding)}${affectedTable(own)}`)}
       ${section("do", "What to do", markup`${whatToDo(finding)}${dependencyPath(finding)}`)}

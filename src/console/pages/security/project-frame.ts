@@ -39,7 +39,7 @@ export function projectId({ params }: PageCall): string {
   return params["id"] ?? "";
 }
 
-export function projectPath(call: PageCall, tab: TabPath | "/move" = ""): string {
+export function projectPath(call: PageCall, tab: TabPath | "/move" | "/vex" = ""): string {
   return call.link(`/projects/${encodeURIComponent(projectId(call))}${tab}`);
 }
 

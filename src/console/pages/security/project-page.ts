@@ -3,7 +3,7 @@
  * means: little, if little was compared.
  */
 import { projectEndpoints } from "../../../control-api/endpoints/projects.ts";
-import { markup } from "../../../http/html.ts";
+import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/page.ts";
 import type { ProjectDetailsView } from "../../../security/projects/schema.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
@@ -11,7 +11,7 @@ import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../.
 import { form } from "../../look/forms.ts";
 import { section } from "../../look/parts.ts";
 import { exportMenu, findingCsv, findingSarif, findingVex } from "./finding-files.ts";
-import { findingList, triageListed, type FindingPlace } from "./finding-list.ts";
+import { findingList, mayDecide, triageListed, type FindingPlace } from "./finding-list.ts";
 import { projectContent, projectId, projectPath, projectTab } from "./project-frame.ts";
 import { productField, productNames } from "./projects-page.ts";
 
@@ -34,9 +34,13 @@ export const projectPage: Page = {
 function render(call: PageCall): Promise<PageContent> {
   return projectContent(call, {
     path: "",
-    actions: exportMenu(here(call)),
+    actions: markup`${exportMenu(here(call))}${importLink(call)}`,
     body: (project) => findingList({ ...here(call), empty: nothingOpen(project), isBlind: isBlind(project) }),
   });
+}
+
+function importLink(call: PageCall): Html | null {
+  return mayDecide(call) ? markup`<a class="button quiet" href="${projectPath(call, "/vex")}">Import VEX</a>` : null;
 }
 
 /** Nothing was compared, so that zeros would be no verdict. */

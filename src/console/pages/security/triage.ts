@@ -1,9 +1,9 @@
 /**
  * The states of findings in words, and the form that decides about one finding or several. A decision applies to all selected findings or
- * to none.
+ * to none, except for those that someone decided about after the page was loaded: they are left, and named in the answer.
  */
 import { DomainError } from "../../../accounts/errors.ts";
-import type { GivenTo } from "../../../control-api/endpoint.ts";
+import { asTyped, type GivenTo, type TypedText } from "../../../control-api/endpoint.ts";
 import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import { markup, type Html } from "../../../http/html.ts";
@@ -12,9 +12,9 @@ import { justifications, type Justification } from "../../../security/findings/d
 import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
 import { findingNoteCharactersMax, findingsTriagedMax } from "../../../security/limits.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
-import type { FormFields, PageCall } from "../../page.ts";
+import type { FormFields, PageCall, PageContent } from "../../page.ts";
 import { type Choice, type Filter, fieldElement, type Field } from "../../look/forms.ts";
-import { badge, type Tone } from "../../look/parts.ts";
+import { badge, emptyState, notice, table, time, userText, type Tone } from "../../look/parts.ts";
 
 const states: Record<FindingStatus, { tone: Tone; word: string }> = {
   open: { tone: "warn", word: "open" },
@@ -155,6 +155,29 @@ function hintOf(field: Field): Field {
   return hint === undefined ? field : { ...field, hint };
 }
 
+/**
+ * What the checkbox of a row sends: the finding, and the decision that the page shows, so that a newer one is not overwritten. The id comes
+ * first.
+ */
+export function chosenValue({ id, decided_at: at }: { id: string; decided_at: string | null }): string {
+  return `${id}${seenMark}${at ?? ""}`;
+}
+
+const seenMark = "@";
+
+/** The ids of the chosen findings, and when the decision about each was made that the page showed. */
+function chosenIn(form: FormFields): { findings: TypedText[]; seen: (TypedText | null)[] | null } {
+  const chosen = form.all("finding").map((value) => value.split(seenMark).map(asTyped));
+  const seen = chosen.map(([, at = null]) => (at === "" ? null : at));
+  // A form that is not of these pages names findings alone.
+  return { findings: chosen.map(([id = asTyped("")]) => id), seen: chosen.some(([, at]) => at === undefined) ? null : seen };
+}
+
+/** The ids that a refused form chose. */
+export function chosenIds(form: FormFields): ReadonlySet<string> {
+  return new Set(chosenIn(form).findings);
+}
+
 /** The checkboxes of the rows belong to this form by its id, so that it can be below their table. */
 export const bulkFormId = "triage";
 
@@ -171,7 +194,7 @@ export function bulkForm(call: PageCall): Html {
   return markup`<section aria-labelledby="${bulkFormId}-title" data-bar>
     <h2 id="${bulkFormId}-title">Triage the selected findings</h2>
     <p class="bar-head"><strong data-count role="status"></strong><button type="button" class="quiet small" data-clears hidden>Select none</button></p>
-    <p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. It applies to all selected findings or to none.</p>
+    <p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. It applies to all selected findings or to none; what someone decides meanwhile is not overwritten.</p>
     <form class="form" id="${bulkFormId}" method="post" action="${call.path}?${call.query.toString()}" data-guards>
       ${problem === null || isNamed ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
       ${Object.entries(hiddenFields(call, "triage")).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}
@@ -183,7 +206,7 @@ export function bulkForm(call: PageCall): Html {
 
 /** @throws DomainError invalid_field without a finding or a decision */
 export async function triageChosen(call: PageCall, form: FormFields): Promise<TriagedMany> {
-  const findings = form.all("finding");
+  const { findings, seen } = chosenIn(form);
   if (findings.length === 0) throw new DomainError("invalid_field", "Select at least one finding");
   if (findings.length > findingsTriagedMax)
     throw new DomainError("invalid_field", `Select at most ${findingsTriagedMax} findings`);
@@ -196,6 +219,7 @@ export async function triageChosen(call: PageCall, form: FormFields): Promise<Tr
     throw new DomainError("invalid_field", "Choose a status, a match or an owner, or write a note", { field: "status" });
   return call.control(findingEndpoints.triage, {
     findings,
+    ...(seen !== null && { seen_decided_at: seen }),
     ...(status !== "" && { status }),
     ...(match !== "" && { false_positive: match === "true" }),
     ...reasons,
@@ -211,4 +235,34 @@ export function triagedWords({ updated, unchanged, also_updated: followed }: Tri
     ...(followed === 0 ? [] : [`${followed} of other versions followed`]),
   ];
   return `${parts.join(", ")}.`;
+}
+
+/** What a decision about several findings left, since someone decided about them meanwhile. @param backPath the list */
+export function leftContent(made: TriagedMany, { call, backPath }: { call: PageCall; backPath: string }): PageContent {
+  const { decided_meanwhile: left = [] } = made;
+  const [one, are] = left.length === 1 ? ["1 finding", "is"] : [`${left.length} findings`, "are"];
+  const words = `${triagedWords(made)} ${one} ${are} left as ${are === "is" ? "it was" : "they were"} decided meanwhile.`;
+  return {
+    title: "Decided meanwhile",
+    lead: "Someone decided about these findings after you had loaded the list. Look at each decision, then decide again.",
+    trail: [{ path: backPath, label: "Findings" }],
+    main: markup`${notice({ tone: "warn", words })}${table<LeftFinding>({
+      caption: "Findings that are left",
+      columns: [
+        { label: "Vulnerability", kind: "text", cell: (row) => leftLink(row, call) },
+        { label: "Component", kind: "text", cell: (row) => `${row.component} ${row.component_version}`.trim() },
+        { label: "Status now", kind: "badge", cell: statusBadge },
+        { label: "Decided by", kind: "text", cell: ({ decided_by: by }) => by },
+        { label: "When", kind: "time", cell: ({ decided_at: at }) => time(at) },
+      ],
+      rows: left,
+      empty: emptyState("Nothing is left.", null),
+    })}<p><a class="button quiet" href="${backPath}">Back to the list</a></p>`,
+  };
+}
+
+type LeftFinding = NonNullable<TriagedMany["decided_meanwhile"]>[number];
+
+function leftLink({ id, cve_id: name }: LeftFinding, call: PageCall): Html {
+  return markup`<a href="${call.link(`/findings/${id}`)}">${userText(name)}</a>`;
 }

@@ -221,9 +221,11 @@ async function mailHint(kind: AlertKind, call: PageCall): Promise<string> {
   const named = admins.slice(0, adminsNamedMax).join(", ");
   const more = admins.length > adminsNamedMax ? ` and ${admins.length - adminsNamedMax} more` : "";
   const to = admins.length === 0 ? "To the admins, of whom there are none yet" : `To the admins: ${named}${more}`;
+  const waits = call.parts.control.sendsMail ? "" : " No mail server is set up: the mail waits.";
   const of = watchedBy(kind);
+  if (kind === "accepted_risk_ended") return `${to}, and to whoever accepted the risk or owns the finding.${waits}`;
   const owner = of === null ? "" : of === "key" ? ", and to the key’s owner" : ", and to the member";
-  return `${to}${owner}.${call.parts.control.sendsMail ? "" : " No mail server is set up: the mail waits."}`;
+  return `${to}${owner}.${waits}`;
 }
 
 async function webhookHint(call: PageCall): Promise<string> {

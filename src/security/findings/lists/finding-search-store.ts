@@ -67,13 +67,15 @@ export async function selectPlaces(search: FindingSearch, sql: Queries): Promise
 /** What rows of a search have besides those of other lists. */
 export interface RowFacts extends ExploitFacts, Pick<StoredDecision, "justification" | "acceptedUntil" | "owner"> {
   id: string;
+  decidedAt: Date | null;
 }
 
 /** Facts about the issues and the decisions of these findings. */
 export async function selectRowFacts(ids: readonly string[], sql: Queries): Promise<Map<string, RowFacts>> {
   const rows = await sql<RowFacts[]>`
     SELECT findings.id, known.epss, known.percentile, known.added::text AS "kevAdded", triages.justification,
-      triages.accepted_until::text AS "acceptedUntil", triages.owner_email AS owner
+      triages.accepted_until::text AS "acceptedUntil", triages.owner_email AS owner,
+      triages.decided_at AS "decidedAt"
     FROM findings
     LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
       AND triages.vulnerability_id = findings.vulnerability_id

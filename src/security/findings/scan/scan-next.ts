@@ -17,7 +17,7 @@ import { shortened } from "../../../kernel/text.ts";
 import { scanAttemptsMax, scanRetryMs, scanFindingsMax } from "../../limits.ts";
 import { Lease, LeaseLostError } from "../../scans/lease.ts";
 import type { ScanProgress } from "../../scans/scan-progress.ts";
-import { freshFindingsNamedMax } from "../limits.ts";
+import { alertLineCharactersMax, findingsNamedMax } from "../limits.ts";
 import { severityOf } from "../schema.ts";
 import { matchDocument, resolveUnseen } from "./phases.ts";
 import { type Scan, freshTotal } from "./record-matches.ts";
@@ -112,7 +112,7 @@ async function alertFresh({ lease, workspace, at, progress, clock }: Scan, tx: T
   const sources = { sql: tx, clock };
   if (!(await hasRule({ workspace, kind: "new_findings" }, tx))) return;
   const name = await selectProjectName(project, tx);
-  const worst = await selectFresh({ project, at, limit: freshFindingsNamedMax }, tx);
+  const worst = await selectFresh({ project, at, limit: findingsNamedMax }, tx);
   const text = newFindingsText({ id: project, name, counts: { ...fresh } });
   const data = { project: { id: project, name }, new_findings: { ...fresh }, findings: worst.map(viewFresh) };
   const mail = { subject: "A project has new findings", body: mailBody({ text, worst, workspace, project }) };
@@ -130,13 +130,10 @@ interface MailFacts {
   project: string;
 }
 
-/** Names come from untrusted documents and may be long. */
-const mailLineCharactersMax = 300;
-
 function mailBody({ text, worst, workspace, project }: MailFacts): string {
   const lines = worst.map(({ name, rank, component, version, fixVersion }) => {
     const fix = fixVersion === null ? "no version with a fix is known" : `upgrade to ${fixVersion}`;
-    return shortened(`- ${severityOf(rank) ?? "unknown"}: ${name} in ${component} ${version}, ${fix}`, mailLineCharactersMax);
+    return shortened(`- ${severityOf(rank) ?? "unknown"}: ${name} in ${component} ${version}, ${fix}`, alertLineCharactersMax);
   });
   return `${text}.
 

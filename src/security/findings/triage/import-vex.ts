@@ -22,6 +22,9 @@ import { authorOf, eventOf, triageIn, type TriageResult } from "./triage.ts";
 import type { Decided } from "./vex-analysis.ts";
 import { selectCandidates, selectIssuesNamed, type Candidate } from "./vex-store.ts";
 
+const unmatchedReasons = ["unknown_vulnerability", "no_finding", "other_component", "unknown_reference"] as const;
+type UnmatchedReason = (typeof unmatchedReasons)[number];
+
 export const ImportedVex = Type.Object({
   statements: Type.Integer({
     description: "Statements of the document with a decision, one for each vulnerability and component",
@@ -33,6 +36,14 @@ export const ImportedVex = Type.Object({
     Type.Object({
       id: Type.String({ description: "The vulnerability" }),
       ref: Type.Union([Type.String(), Type.Null()], { description: "The component as the document refers to it; null: any" }),
+      reason: Type.Union(
+        unmatchedReasons.map((reason) => Type.Literal(reason)),
+        {
+          description:
+            "`unknown_vulnerability`: no advisory has the id; `no_finding`: the project has no finding of the vulnerability; " +
+            "`other_component`: it has, but not in this component and version; `unknown_reference`: the reference names no package",
+        },
+      ),
     }),
     {
       description: `The first ${vexUnmatchedShownMax} of them`,
@@ -53,7 +64,9 @@ interface VexImport {
 export async function importVex({ actor, workspace, project, bytes }: VexImport, sources: Sources): Promise<ImportedVex> {
   authorize(actor, { roles: writers, action: "decide about findings" });
   const statements = await readVex(bytes, new EventLoopYielder(sources.clock));
-  const { pairs, unmatched } = await matched(statements, project, sources);
+  const known = await knownOf(statements, project, sources);
+  const { pairs, unmatched } = matchStatements(statements, known);
+  const found = new Set(known.candidates.map(({ issue }) => issue));
   let [updated, unchanged] = [0, 0];
   const changed: Changed[] = [];
   for (const { findings, decided, size } of pairs) {
@@ -68,7 +81,9 @@ export async function importVex({ actor, workspace, project, bytes }: VexImport,
     updated,
     unchanged,
     unmatched: unmatched.length,
-    unmatched_first: unmatched.slice(0, vexUnmatchedShownMax).map(({ id, ref }) => ({ id, ref })),
+    unmatched_first: unmatched
+      .slice(0, vexUnmatchedShownMax)
+      .map((statement) => ({ id: statement.id, ref: statement.ref, reason: reasonOf(statement, { ...known, found }) })),
   };
 }
 
@@ -95,11 +110,15 @@ interface MatchedStatements {
   unmatched: VexStatement[];
 }
 
-/** If several statements are about an issue in a package, the last one counts. @param issues by the ids in statements */
-export function matchStatements(
-  statements: readonly VexStatement[],
-  { candidates, issues }: { candidates: readonly Candidate[]; issues: ReadonlyMap<string, readonly bigint[]> },
-): MatchedStatements {
+/** What statements may be about. */
+interface Known {
+  candidates: readonly Candidate[];
+  /** By the ids in statements. */
+  issues: ReadonlyMap<string, readonly bigint[]>;
+}
+
+/** If several statements are about an issue in a package, the last one counts. */
+export function matchStatements(statements: readonly VexStatement[], { candidates, issues }: Known): MatchedStatements {
   const index = indexOf(candidates);
   const sizes = new Map<string, number>();
   for (const candidate of candidates) sizes.set(pairOf(candidate), (sizes.get(pairOf(candidate)) ?? 0) + 1);
@@ -130,7 +149,18 @@ export function matchStatements(
   return { pairs: [...pairs.values()].toReversed(), unmatched: unmatched.toReversed() };
 }
 
-async function matched(statements: readonly VexStatement[], project: string, { sql }: Sources): Promise<MatchedStatements> {
+/** Why a statement matches no finding. @param found the issues of which the project has findings */
+function reasonOf(
+  { id, ref, package: named }: VexStatement,
+  { issues, found }: Pick<Known, "issues"> & { found: ReadonlySet<bigint> },
+): UnmatchedReason {
+  const of = issues.get(id) ?? [];
+  if (of.length === 0) return "unknown_vulnerability";
+  if (!of.some((issue) => found.has(issue))) return "no_finding";
+  return ref !== null && named === null ? "unknown_reference" : "other_component";
+}
+
+async function knownOf(statements: readonly VexStatement[], project: string, { sql }: Sources): Promise<Known> {
   const named = await selectIssuesNamed([...new Set(statements.map(({ id }) => id))], sql);
   const issues = new Map<string, bigint[]>();
   for (const { name, issue } of named) issues.set(name, [...(issues.get(name) ?? []), issue]);
@@ -142,7 +172,7 @@ async function matched(statements: readonly VexStatement[], project: string, { s
       `The document is about more than ${vexStatementsMax} findings of the project: split it`,
     );
   }
-  return matchStatements(statements, { candidates, issues });
+  return { candidates, issues };
 }
 
 function differs(candidate: Candidate, { status, falsePositive, note, justification }: Decided): boolean {

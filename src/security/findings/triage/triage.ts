@@ -4,7 +4,7 @@
  * A decision is stored for the issue in this package of the project, so it applies to all versions and survives a new SBOM. The findings of
  * all present versions follow at once, up to the caller's limit if there is one. Repeating a decision changes nothing, and the answer says
  * so. What a call makes of a decision is in `decision.ts`. A decision about several findings is one transaction: it applies to all of them
- * or to none.
+ * or to none, except for those that someone decided about after the caller looked, which are left.
  *
  * A transaction of a scan or an import locks the project; triage waits for that lock, but no longer than a call may take.
  */
@@ -16,11 +16,12 @@ import type { Changes } from "../../../accounts/audit/store.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import { selectMembers } from "../../../accounts/members/store.ts";
 import { type Transaction, allowLocks, allowStatements } from "../../../backing/backing.ts";
+import { isoTime } from "../../../kernel/clock.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { decisionWaitMs } from "../../limits.ts";
 import { findingsFollowingMax } from "../limits.ts";
 import { insertEvents } from "../scan/scan-store.ts";
-import { findingNotFound, type FindingStatus } from "../schema.ts";
+import { findingNotFound, FindingStatusView, type FindingStatus } from "../schema.ts";
 import * as store from "../triage-store.ts";
 import {
   decisionAfter,
@@ -98,7 +99,7 @@ export async function triageIn(
   const named = versions.find(({ id }) => id === target.id);
   if (named === undefined) throw findingNotFound(decided.finding);
   const [standing] = await store.selectDecisions({ project: target.project, pairs: [target] }, tx);
-  requireSeen(standing, { decided, at });
+  requireSeen(standing, { decided, at, target, finding: named });
   const before = standing ?? undecided(named);
   const after = decisionAfter({ before, finding: named, decided, today: dayOf(at) });
   if (after.owner !== null && after.owner !== before.owner) after.owner = await requireOwner(after.owner, { workspace, sql: tx });
@@ -135,12 +136,30 @@ interface TriageManyRequest extends Omit<TriageRequest, "finding"> {
   actor: Actor;
   workspace: WorkspaceId;
   findings: readonly string[];
+  /** For each finding, when the decision was made that the caller saw: those decided since are left. Absent: none is left. */
+  seen?: readonly (Date | null)[] | undefined;
 }
+
+const DecidedMeanwhile = Type.Object({
+  id: Type.String({ description: "Id of the finding" }),
+  cve_id: Type.String({ description: "The vulnerability" }),
+  component: Type.String({ description: "The component" }),
+  component_version: Type.String({ description: "Its version; empty: none" }),
+  status: FindingStatusView,
+  false_positive: Type.Boolean({ description: "Whether a person marked the match as wrong" }),
+  decided_by: Type.String({ description: "Who decided" }),
+  decided_at: Type.String({ description: "When, ISO 8601 in UTC" }),
+});
 
 export const TriagedMany = Type.Object({
   updated: Type.Array(Type.String(), { description: "Ids of the findings that changed" }),
   unchanged: Type.Array(Type.String(), { description: "Ids of those to which the decision already applied" }),
   also_updated: Type.Integer({ description: "Findings of other versions of the same packages that followed" }),
+  decided_meanwhile: Type.Optional(
+    Type.Array(DecidedMeanwhile, {
+      description: "With `seen_decided_at`: those that are left, since someone decided about them meanwhile, with that decision",
+    }),
+  ),
 });
 export type TriagedMany = Static<typeof TriagedMany>;
 
@@ -150,7 +169,7 @@ export type TriagedMany = Static<typeof TriagedMany>;
  *   invalid_field for no decision, or one that would change too many findings
  */
 export async function triageMany(
-  { actor, workspace, findings, ifDecidedAt, ...decided }: TriageManyRequest,
+  { actor, workspace, findings, ifDecidedAt, seen, ...decided }: TriageManyRequest,
   sources: Sources,
 ): Promise<TriagedMany> {
   authorize(actor, { roles: writers, action: "decide about findings" });
@@ -159,8 +178,9 @@ export async function triageMany(
       field: "status",
     });
   }
+  const seenAt = new Map(findings.map((id, index) => [id, seen === undefined ? ifDecidedAt : (seen[index] ?? null)]));
   return change(actor, sources, async (tx) => {
-    const ids = [...new Set(findings)];
+    const ids = [...seenAt.keys()];
     const targets = await Promise.all(ids.map((id) => store.selectTarget({ workspace, id }, tx)));
     const unknown = targets.findIndex((target) => target === undefined);
     if (unknown !== -1) throw findingNotFound(ids[unknown] ?? "");
@@ -169,25 +189,62 @@ export async function triageMany(
     const by = authorOf(actor);
     const at = new Date(sources.clock.now());
     const results: TriageResult[] = [];
+    const left: DecidedMeanwhileError[] = [];
     for (const { id } of inOrder) {
-      results.push(await triageIn(tx, { workspace, decided: { ...decided, ifDecidedAt, finding: id }, by, at }));
+      try {
+        results.push(
+          await triageIn(tx, { workspace, decided: { ...decided, ifDecidedAt: seenAt.get(id), finding: id }, by, at }),
+        );
+      } catch (error) {
+        if (!(error instanceof DecidedMeanwhileError) || seen === undefined) throw error;
+        left.push(error);
+      }
       requireFew(results);
     }
-    return { result: viewOf(results), event: results.flatMap((result) => eventOf(result) ?? []) };
+    const result = { ...viewOf(results), ...(seen !== undefined && { decided_meanwhile: left.map(viewLeft) }) };
+    return { result, event: results.flatMap((one) => eventOf(one) ?? []) };
   });
 }
 
-/** @throws DomainError conflict if someone else decided since the caller looked. What this call decided itself does not count. */
-function requireSeen(
-  standing: store.DecisionRow | undefined,
-  { decided: { finding, ifDecidedAt }, at }: Pick<TriageWork, "decided" | "at">,
-): void {
+interface Seen extends Pick<TriageWork, "decided" | "at"> {
+  target: store.Target;
+  /** As it is now. */
+  finding: store.VersionRow;
+}
+
+/** @throws DecidedMeanwhileError if someone decided since the caller looked. What this call decided itself does not count. */
+function requireSeen(standing: store.DecisionRow | undefined, { decided: { ifDecidedAt }, at, ...found }: Seen): void {
   const decidedAt = standing?.decidedAt.getTime() ?? null;
   if (ifDecidedAt === undefined || decidedAt === (ifDecidedAt?.getTime() ?? null) || decidedAt === at.getTime()) return;
-  throw new DomainError(
-    "conflict",
-    `Someone decided about the finding "${finding}" meanwhile: look at the decision, then decide again`,
-  );
+  throw new DecidedMeanwhileError(found, standing);
+}
+
+/** A conflict with a decision that the caller has not seen; nothing was written. */
+class DecidedMeanwhileError extends DomainError {
+  override name = "DecidedMeanwhileError";
+  readonly target: store.Target;
+  readonly finding: store.VersionRow;
+  readonly standing: store.DecisionRow | undefined;
+
+  constructor({ target, finding }: Pick<Seen, "target" | "finding">, standing: store.DecisionRow | undefined) {
+    super("conflict", `Someone decided about the finding "${target.id}" meanwhile: look at the decision, then decide again`);
+    this.target = target;
+    this.finding = finding;
+    this.standing = standing;
+  }
+}
+
+function viewLeft({ target, finding, standing }: DecidedMeanwhileError): Static<typeof DecidedMeanwhile> {
+  return {
+    id: target.id,
+    cve_id: target.name,
+    component: target.component,
+    component_version: target.version,
+    status: finding.status,
+    false_positive: finding.falsePositive,
+    decided_by: standing?.decidedBy ?? "",
+    decided_at: standing === undefined ? "" : isoTime(standing.decidedAt.getTime()),
+  };
 }
 
 /** @returns the address as it is stored @throws DomainError invalid_field for a person who is not an active member */

@@ -1,0 +1,132 @@
+/**
+ * Takes over the decisions of a VEX document about a project's findings: the form, and what the document changed. Statements that matched
+ * no finding are listed with the reason, since a typing error in an id looks like a project without the vulnerability. Importing a document
+ * again changes nothing, so the answer is shown at once and may be loaded again.
+ */
+import { DomainError } from "../../../accounts/errors.ts";
+import { vexEndpoints } from "../../../control-api/endpoints/findings.ts";
+import { projectPartEndpoints } from "../../../control-api/endpoints/projects.ts";
+import { vexImportMs } from "../../../control-api/limits.ts";
+import { markup, type Html } from "../../../http/html.ts";
+import { vexBytesMax, vexStatementsMax } from "../../../security/findings/limits.ts";
+import type { ImportedVex } from "../../../security/findings/triage/import-vex.ts";
+import { form, type Field } from "../../look/forms.ts";
+import { emptyState, facts, notice, section, table, userText } from "../../look/parts.ts";
+import { formState, hiddenFields } from "../../page-forms.ts";
+import type { ActionResult, FormFields, Page, PageCall, PageContent } from "../../page.ts";
+import { uploadBytesMax } from "./new-project.ts";
+import { projectId, projectPath } from "./project-frame.ts";
+
+export const importVexPage: Page = {
+  of: "workspace",
+  path: "/projects/:id/vex",
+  navigation: null,
+  roles: ["member", "admin", "super_admin"],
+  // A document that is too large is refused beside its field.
+  formBytesMax: uploadBytesMax,
+  deadlineMs: vexImportMs,
+  render,
+  actions: { import: importDocument },
+};
+
+async function render(call: PageCall): Promise<PageContent> {
+  return {
+    ...(await frame(call, "Import a VEX document")),
+    lead: "Takes over what the document says about the findings of the current SBOM, in place of what was decided about them.",
+    main: form({
+      id: "import",
+      action: call.path,
+      hidden: hiddenFields(call, "import"),
+      fields: [documentField],
+      state: formState(call, { action: "import" }),
+      submit: "Import",
+      cancelPath: projectPath(call),
+      files: true,
+    }),
+  };
+}
+
+const documentField: Field = {
+  kind: "file",
+  name: "file",
+  label: "VEX document",
+  hint: `CycloneDX in JSON, of at most ${vexBytesMax / 1024 / 1024} MiB and ${vexStatementsMax.toLocaleString("en-US")} statements. Vulnerabilities without an analysis decide nothing.`,
+  required: true,
+  accept: ".json,.cdx,.vex,application/json",
+};
+
+/** @throws DomainError not_found */
+async function frame(call: PageCall, title: string): Promise<Pick<PageContent, "title" | "trail">> {
+  const { name } = await call.control(projectPartEndpoints.state, { id: projectId(call) });
+  return {
+    title,
+    trail: [
+      { path: call.link("/projects"), label: "Projects" },
+      { path: projectPath(call), label: name },
+    ],
+  };
+}
+
+async function importDocument(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  const imported = await importFile(call, typed);
+  return { show: { ...(await frame(call, "Decisions of the VEX document")), main: outcome(imported, call) } };
+}
+
+/** @throws DomainError for a missing file or a wrong document, at its field, and as the control API does */
+async function importFile(call: PageCall, typed: FormFields): Promise<ImportedVex> {
+  const file = typed.file("file");
+  if (file === null) throw refused("Choose a file");
+  if (file.bytes.length > vexBytesMax) throw refused(`The document has more than ${vexBytesMax / 1024 / 1024} MiB: split it`);
+  try {
+    return await call.control(vexEndpoints.import, { project: projectId(call) }, file.bytes);
+  } catch (error) {
+    if (error instanceof DomainError && error.code === "invalid_body") throw refused(error.message);
+    throw error;
+  }
+}
+
+function refused(message: string): DomainError {
+  return new DomainError("invalid_field", message, { field: "file" });
+}
+
+// What the document changed.
+
+function outcome(imported: ImportedVex, call: PageCall): Html {
+  const { statements, updated, unchanged, unmatched } = imported;
+  const count = (of: number): string => of.toLocaleString("en-US");
+  const links = markup`<p><a class="button quiet" href="${projectPath(call)}">To the findings</a> <a class="button quiet" href="${call.path}">Import another document</a></p>`;
+  if (statements === 0)
+    return markup`${notice({ tone: "warn", words: "The document has no statement with an analysis, so nothing was decided." })}${links}`;
+  const words = `${count(updated)} ${updated === 1 ? "finding is" : "findings are"} updated.`;
+  const counts = facts([
+    ["Statements with a decision", count(statements)],
+    ["Findings updated", count(updated)],
+    ["Findings that had the decision already", count(unchanged)],
+    ["Statements not matched", count(unmatched)],
+  ]);
+  return markup`${notice({ tone: updated === 0 ? "neutral" : "good", words })}${counts}${unmatched === 0 ? null : section("unmatched", "Not matched", unmatchedTable(imported))}${links}`;
+}
+
+type Unmatched = ImportedVex["unmatched_first"][number];
+
+const reasons: Record<Unmatched["reason"], string> = {
+  unknown_vulnerability: "No advisory here has this id.",
+  no_finding: "The current SBOM has no finding of this vulnerability.",
+  other_component: "The vulnerability is found, but not in this component and version.",
+  unknown_reference: "The reference names no component of a known ecosystem.",
+};
+
+function unmatchedTable({ unmatched, unmatched_first: rows }: ImportedVex): Html {
+  const more = unmatched - rows.length;
+  const rest = more === 0 ? null : markup`<p class="hint">And ${more.toLocaleString("en-US")} more.</p>`;
+  return markup`${table<Unmatched>({
+    caption: "Statements that matched no finding",
+    columns: [
+      { label: "Vulnerability", kind: "text", cell: ({ id }) => id },
+      { label: "Component", kind: "text", cell: ({ ref }) => (ref === null ? "any" : userText(ref)) },
+      { label: "Why", kind: "text", cell: ({ reason }) => reasons[reason] },
+    ],
+    rows,
+    empty: emptyState("Every statement matched a finding.", null),
+  })}${rest}`;
+}

@@ -1,0 +1,84 @@
+/** The import of a VEX document on a project's page: what it decides, what it does not match, and refusals. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { fixedIn, lodash, SecurityWorld } from "../support/security/security-world.ts";
+import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+
+describe.each(oneDatabase)("the import of a VEX document on $name", ({ open }) => {
+  let database: TestDatabase;
+  let world: ConsoleWorld;
+  let security: SecurityWorld;
+  let member: Browser;
+  let auditor: Browser;
+  let project: string;
+  let strange: string;
+  beforeAll(async () => {
+    database = await open();
+    world = new ConsoleWorld(database.sql);
+    const workspace = await world.control.workspace("acme");
+    security = new SecurityWorld({ sql: database.sql, clock: world.control.clock, workspace });
+    [member, auditor] = [await world.signIn("member@acme"), await world.signIn("auditor@acme")];
+    await security.publish(lodash("CVE-2026-0001"));
+    project = await security.project("shop");
+    strange = await security.project("strange", await world.control.workspace("other"));
+  });
+  afterAll(() => database[Symbol.asyncDispose]());
+
+  const at = (path: string) => `/console/w/acme${path}`;
+  const see = async (path: string) => (await world.get(at(path), member)).text;
+  const vexOf = (...vulnerabilities: object[]) => JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", vulnerabilities });
+
+  test("a VEX document decides about a project’s findings, and what it did not match is shown with the reason", async () => {
+    const vexed = await security.project("vexed");
+    await security.publish(lodash("CVE-2026-0099", {}, fixedIn("1.0.0")));
+    await security.upload(vexed, ["pkg:npm/lodash@4.17.19"]);
+    await security.scan();
+    const path = at(`/projects/${vexed}/vex`);
+    expect(await see(`/projects/${vexed}`)).toContain(`href="${path}"`);
+    const analysis = { state: "not_affected", justification: "code_not_reachable", detail: "No template is compiled" };
+    const document = vexOf(
+      { id: "CVE-2026-0001", analysis, affects: [{ ref: "pkg:npm/lodash@4.17.19" }] },
+      { id: "CVE-2026-0001", analysis, affects: [{ ref: "pkg:npm/<b>@1.0.0" }, { ref: "the part" }] },
+      { id: "CVE-2026-0099", analysis },
+      { id: "CVE-1999-0001", analysis },
+    );
+    const send = (file: string | null) => world.upload(path, { fields: { action: "import" }, file }, member);
+    const { status, text } = await send(document);
+    expect([status, text.includes("1 finding is updated."), text.includes("&#60;b&#62;"), text.includes("<b>")]).toEqual([
+      200,
+      true,
+      true,
+      false,
+    ]);
+    const why = [
+      "The vulnerability is found, but not in this component and version.",
+      "The reference names no component of a known ecosystem.",
+      "The current SBOM has no finding of this vulnerability.",
+      "No advisory here has this id.",
+    ];
+    expect(why.filter((words) => text.includes(words))).toEqual(why);
+    expect(await security.findingLines(vexed)).toEqual(["CVE-2026-0001 4.17.19 not_affected"]);
+    expect((await send(document)).text).toContain("0 findings are updated.");
+    expect((await send(vexOf({ id: "CVE-2026-0001" }))).text).toContain("no statement with an analysis");
+  });
+
+  test("a VEX document that is wrong, too large or missing is refused beside its field, and an auditor imports none", async () => {
+    const path = at(`/projects/${project}/vex`);
+    const send = (file: string | null, browser = member) => world.upload(path, { fields: { action: "import" }, file }, browser);
+    const large = vexOf({ id: "CVE-2026-0001", description: "x".repeat(2 * 1024 * 1024) });
+    for (const [file, words] of [
+      ["{}", "bomFormat must be &#34;CycloneDX&#34;"],
+      [vexOf({ id: "CVE-2026-0001", analysis: { state: "fine" } }), "vulnerabilities[0].analysis.state must be one of"],
+      [large, "The document has more than 2 MiB"],
+      [null, "Choose a file"],
+    ] as const) {
+      const { status, text } = await send(file);
+      const [, problem = ""] = /id="import-file-problem"><bdi>([^]*?)<\/bdi>/.exec(text) ?? [];
+      expect([status, problem]).toEqual([400, expect.stringContaining(words)]);
+    }
+    expect(await see(`/projects/${project}`)).toContain("Import VEX");
+    expect((await world.get(at(`/projects/${project}`), auditor)).text).not.toContain("Import VEX");
+    expect((await send(vexOf(), auditor)).status).toBe(403);
+    expect((await world.get(at(`/projects/${strange}/vex`), member)).status).toBe(404);
+  });
+});
