@@ -159,7 +159,7 @@ export async function selectMostSevere(
   return sql<OpenedFinding[]>`
     SELECT findings.id, vulnerabilities.name, findings.rank, findings.component, findings.version
     FROM findings JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
-    WHERE findings.id = ANY(${arrayText(ids, (id) => id)}::text::text[]) ORDER BY findings.rank DESC, findings.id LIMIT ${limit}`;
+    WHERE findings.id = ANY(${arrayText(ids, (id) => id)}::text::text[]) ORDER BY findings.rank DESC, findings.component, findings.version, findings.id LIMIT ${limit}`;
 }
 
 /** Projects with such decisions. */
