@@ -61,6 +61,7 @@ const later = { "503": "There is no catalog yet, or the database does not answer
 const filters = [
   parameter("category", { type: "string" }, "Name of a category"),
   parameter("method", { type: "string", enum: [...methods] }, "A way to connect"),
+  parameter("testable", { type: "string", enum: ["yes"] }, "Only connectors whose credentials can be tested"),
   parameter(
     "q",
     { type: "string", maxLength: 200 },

@@ -37,6 +37,8 @@ export interface Filters {
   /** null: any. */
   category: string | null;
   method: Method | null;
+  /** Only those whose credentials can be tested. */
+  testable: boolean;
   /** Words that must all match; empty: any. */
   q: string;
 }
@@ -55,13 +57,16 @@ export function filterConnectors({ terms }: Pick<Published, "terms">, filters: F
   return { searched, connectors: passing(searched, filters), didYouMean };
 }
 
-/** @returns the connectors in the category and with the method */
+/** @returns the connectors in the category, with the method, and testable if that is asked for */
 export function passing(
   connectors: readonly PublishedConnector[],
-  { category, method }: Pick<Filters, "category" | "method">,
+  { category, method, testable }: Omit<Filters, "q">,
 ): readonly PublishedConnector[] {
-  if (category === null && method === null) return connectors;
+  if (category === null && method === null && !testable) return connectors;
   return connectors.filter(
-    (one) => (category === null || one.category === category) && (method === null || one.methods.includes(method)),
+    (one) =>
+      (category === null || one.category === category) &&
+      (method === null || one.methods.includes(method)) &&
+      (!testable || one.testable),
   );
 }

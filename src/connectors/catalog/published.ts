@@ -9,11 +9,13 @@ import { changesBetween } from "./changes.ts";
 import { textOf, unpackedDocument, type Document, compressed, sha256 } from "../../http/document.ts";
 import { exportFormats, exportTypes, type ExportFormat, exportCatalog } from "./exports.ts";
 import type { ConnectorCatalog } from "./files/schema.ts";
-import type { ConnectorRow } from "./row.ts";
+import { isTestable, type ConnectorRow } from "./row.ts";
 import { searchTermsOf, type Searchable, type SearchTerms, type SearchKnowledge } from "./search-terms.ts";
 import * as store from "./store.ts";
 
 export interface PublishedConnector extends Searchable {
+  /** Whether the credentials of at least one set can be tested. */
+  testable: boolean;
   /** The row as in the exports. */
   json: string;
 }
@@ -85,8 +87,9 @@ export async function recordCatalog(catalog: ConnectorCatalog, { sql, clock }: S
 }
 
 function published(line: string): PublishedConnector {
-  const { id, slug, category, methods, name, vendor } = rowIn(line);
-  return { id, slug, category, methods, name, vendor, json: line };
+  const row = rowIn(line);
+  const { id, slug, category, methods, name, vendor } = row;
+  return { id, slug, category, methods, name, vendor, testable: isTestable(row), json: line };
 }
 
 async function ndjsonOf(catalog: store.CatalogVersion | undefined, tx: Transaction): Promise<string> {

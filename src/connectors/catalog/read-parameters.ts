@@ -19,7 +19,7 @@ export interface PageQuery extends Filters {
   page: number;
 }
 
-const filterParameters = ["category", "method", "q"];
+const filterParameters = ["category", "method", "testable", "q"];
 const rowsDefault = 50;
 const offsetMax = 1_000_000;
 const pageMax = 1_000;
@@ -80,6 +80,7 @@ function readFilters(given: Map<string, string>, categories: readonly string[]):
   return {
     category: readWord("category", given.get("category"), categories),
     method: readWord("method", given.get("method"), methods),
+    testable: readWord("testable", given.get("testable"), ["yes"]) !== null,
     q: readText("q", given.get("q") ?? ""),
   };
 }

@@ -58,6 +58,14 @@ export function rowOf(connector: Connector, catalog: Pick<ConnectorCatalog, "gra
   };
 }
 
+/** Connectors whose credentials are tested by code, in connections/probes.ts. */
+export const testedByCode: readonly string[] = ["datadog", "google-workspace", "jira", "microsoft-entra-id", "okta"];
+
+/** Whether the credentials of at least one set can be tested. */
+export function isTestable({ id, credential_sets: sets }: Pick<ConnectorRow, "id" | "credential_sets">): boolean {
+  return testedByCode.includes(id) || sets.some(({ probe }) => probe !== undefined);
+}
+
 /** @param categories names of categories.json; empty while there is no catalog, and then any name is allowed */
 export function rowSchemaText(categories: readonly string[]): string {
   const category = categories.length > 0 ? oneOf(categories) : ConnectorRow.properties.category;

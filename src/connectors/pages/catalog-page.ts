@@ -10,7 +10,7 @@ import { methodNames } from "../catalog/files/columns.ts";
 import { filterConnectors, type Filters } from "../catalog/find.ts";
 import { rowIn, type Published, type PublishedConnector } from "../catalog/published.ts";
 import type { PageQuery } from "../catalog/read-parameters.ts";
-import type { ConnectorRow } from "../catalog/row.ts";
+import { isTestable, type ConnectorRow } from "../catalog/row.ts";
 import { bestKnown, type SearchTerms } from "../catalog/search-terms.ts";
 import { connectorPageRows } from "../limits.ts";
 import { adviceForNothing, filterChips, catalogAddress, connectorAddress, facetsOf, type Facets, searchForm } from "./filters.ts";
@@ -57,10 +57,10 @@ export function catalogPage(query: PageQuery, published: Published, categories: 
 }
 
 /** If a search finds nothing in any category, offers to browse all categories. */
-const noFilters: Filters = { category: null, method: null, q: "" };
+const noFilters: Filters = { category: null, method: null, testable: false, q: "" };
 
-function noneOf({ q, category, method }: Filters): boolean {
-  return q === "" && category === null && method === null;
+function noneOf({ q, category, method, testable }: Filters): boolean {
+  return q === "" && category === null && method === null && !testable;
 }
 
 /** How many popular vendors head the unfiltered list. */
@@ -78,12 +78,13 @@ function popularVendors(terms: SearchTerms<PublishedConnector>): Html | null {
   </section>`;
 }
 
-function resultsTitle(count: number, { q, category, method }: Filters): Html {
+function resultsTitle(count: number, { q, category, method, testable }: Filters): Html {
   const name = count === 1 ? "connector" : "connectors";
   const of = category === null ? null : markup` in ${category}`;
   const by = method === null ? null : markup` with ${methodNames[method]}`;
   const words = q === "" ? null : markup` for “${q}”`;
-  return markup`${count === 0 ? "No" : count} ${name}${of}${by}${words}`;
+  const tested = testable ? markup` that can be tested` : null;
+  return markup`${count === 0 ? "No" : count} ${name}${of}${by}${tested}${words}`;
 }
 
 function correction(didYouMean: string, filters: Filters): Html {
@@ -112,11 +113,13 @@ function table(rows: ConnectorRow[], { first, total }: { first: number; total: n
   </table>`;
 }
 
-function tableRow({ slug, name, category, docs, columns }: ConnectorRow): Html {
+function tableRow(row: ConnectorRow): Html {
+  const { slug, name, category, docs, columns } = row;
+  const tested = isTestable(row) ? markup`<span class="under">can be tested</span>` : null;
   const link = docs === null ? columns.vendor_docs : outward(docs, markup`Docs<span class="unseen"> of ${name}</span>`);
   return markup` <tr role="row">
     <th role="rowheader" scope="row"><a href="${connectorAddress(slug)}">${name}</a>${monogram(name)}<span class="under">${category}</span></th>
-    <td role="cell">${label("Connect with")}<span>${columns.connect_with}</span></td>
+    <td role="cell">${label("Connect with")}<span>${columns.connect_with}${tested}</span></td>
     <td role="cell">${label("Asks for")}<span class="brief">${columns.form_asks_for}</span></td>
     <td role="cell">${label("Grant")}<span class="brief">${columns.grant_at_the_vendor}</span></td>
     <td role="cell">${label("Docs")}<span>${link}</span></td>

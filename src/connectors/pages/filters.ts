@@ -9,7 +9,7 @@ import { type Filters, passing } from "../catalog/find.ts";
 import type { PublishedConnector } from "../catalog/published.ts";
 import { queryCharactersMax, type PageQuery } from "../catalog/read-parameters.ts";
 
-export function searchForm({ category, method, q }: Filters, { categories, methods }: Facets): Html {
+export function searchForm({ category, method, testable, q }: Filters, { categories, methods }: Facets): Html {
   return markup`<form class="search" role="search" action="/connectors" method="get">
     <p class="wide">
       <label for="q">Name or vendor</label>
@@ -26,6 +26,13 @@ export function searchForm({ category, method, q }: Filters, { categories, metho
       <label for="method">Connect with</label>
       <select id="method" name="method">
         ${options(methods, { chosen: method, any: "Any method", label: (name) => methodNames[name] })}
+      </select>
+    </p>
+    <p>
+      <label for="testable">Credentials</label>
+      <select id="testable" name="testable">
+        <option value="">Any</option>
+        <option value="yes"${testable ? markup` selected` : null}>Can be tested</option>
       </select>
     </p>
   </form>`;
@@ -89,11 +96,11 @@ interface Sources {
 }
 
 export function facetsOf(
-  { category, method }: Pick<Filters, "category" | "method">,
+  { category, method, testable }: Omit<Filters, "q">,
   { searched, connectors, categories }: Sources,
 ): Facets {
-  const ofAnyCategory = passing(searched, { category: null, method });
-  const ofAnyMethod = passing(searched, { category, method: null });
+  const ofAnyCategory = passing(searched, { category: null, method, testable });
+  const ofAnyMethod = passing(searched, { category, method: null, testable });
   const byCategory = countsOf(ofAnyCategory, (one) => [one.category]);
   const byMethod = countsOf(ofAnyMethod, (one) => one.methods);
   const known = methods.filter((method) => connectors.some((one) => one.methods.includes(method)));
@@ -107,11 +114,12 @@ export function facetsOf(
 }
 
 /** An address within the catalog. It omits unset filters and the first page's number. */
-export function catalogAddress({ category, method, q, page }: Partial<PageQuery>): string {
+export function catalogAddress({ category, method, testable, q, page }: Partial<PageQuery>): string {
   const query = new URLSearchParams();
   if (q) query.set("q", q);
   if (category) query.set("category", category);
   if (method) query.set("method", method);
+  if (testable) query.set("testable", "yes");
   if (page !== undefined && page > 1) query.set("page", String(page));
   return query.size === 0 ? "/connectors" : `/connectors?${query}`;
 }
@@ -133,19 +141,20 @@ function options<Choice extends string>(
 }
 
 function chosen(filters: Filters): { label: string; without: Filters }[] {
-  const { q, category, method } = filters;
+  const { q, category, method, testable } = filters;
   return [
     ...(q === "" ? [] : [{ label: `“${q}”`, without: { ...filters, q: "" } }]),
     ...(category === null ? [] : [{ label: category, without: { ...filters, category: null } }]),
     ...(method === null ? [] : [{ label: methodNames[method], without: { ...filters, method: null } }]),
+    ...(testable ? [{ label: "Can be tested", without: { ...filters, testable: false } }] : []),
   ];
 }
 
-function causeOf({ q, category, method }: Filters, searched: number): string {
+function causeOf({ q, category, method, testable }: Filters, searched: number): string {
   if (q !== "" && searched === 0)
     return "No name, former name, vendor or category begins like this. Try the vendor's name, or one word fewer.";
   const place = category === null ? "" : ` in ${category}`;
-  const way = method === null ? "" : ` with ${methodNames[method]}`;
+  const way = `${method === null ? "" : ` with ${methodNames[method]}`}${testable ? " whose credentials can be tested" : ""}`;
   return q === "" ? `There is none${place}${way}.` : `“${q}” is found elsewhere, but not${place}${way}.`;
 }
 

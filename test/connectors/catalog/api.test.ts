@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { request as httpRequest } from "node:http";
 import { gunzipSync } from "node:zlib";
-import { rowSchemaText } from "../../../src/connectors/catalog/row.ts";
+import { isTestable, rowSchemaText, type ConnectorRow } from "../../../src/connectors/catalog/row.ts";
 import type { Fleet } from "../../support/servers/fleet.ts";
 import { jsonOf, problems, type Json } from "../../support/described.ts";
 import { connectorCount } from "../../support/connector-count.ts";
@@ -17,7 +17,7 @@ const get = (path: string, init?: RequestInit): Promise<Response> => fetch(`${fl
 const body = async (path: string): Promise<Json> => jsonOf(await (await get(path)).json());
 
 interface Page {
-  connectors: { id: string; slug: string; category: string; methods: string[]; name: string; vendor: string }[];
+  connectors: ConnectorRow[];
   total: number;
   limit: number;
   offset: number;
@@ -62,6 +62,8 @@ describe("the list", () => {
     const { connectors, total } = await page(`?limit=200&method=mcp&category=${encodeURIComponent(category)}`);
     expect<unknown>([total, connectors]).toEqual([expected.length, expected]);
     expect(await page(`?method=mcp&category=${encodeURIComponent(category)}&q=${some?.slug}`)).toMatchObject({ total: 1 });
+    const tested = all.filter(isTestable).map(({ id }) => id);
+    expect((await page("?limit=200&testable=yes")).connectors.map(({ id }) => id)).toEqual(tested.slice(0, 200));
     expect((await page("?q=OKTA")).connectors.map(({ slug }) => slug)).toContain("okta");
     expect(await page("?q=no+such+vendor")).toMatchObject({ connectors: [], total: 0, has_more: false, did_you_mean: null });
   });

@@ -3,6 +3,7 @@ import { connectionTestsPerHourMax, quotaHourMs } from "../../../src/accounts/li
 import { generateKeyPairSync } from "node:crypto";
 import { probes } from "../../../src/connectors/connections/probes.ts";
 import { readConnectorFiles } from "../../../src/connectors/catalog/files/read-file.ts";
+import { testedByCode } from "../../../src/connectors/catalog/row.ts";
 import { catalogOf } from "../../../src/connectors/catalog/files/judge.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
@@ -44,6 +45,10 @@ const kinds: [kind: string, connector: string, right: Form, wrong: Form, calls: 
 ];
 
 describe("each probe", () => {
+  test("is of a connector that the catalog shows as tested", () => {
+    expect(probes.map(({ connector }) => connector).toSorted()).toEqual([...testedByCode]);
+  });
+
   test.each(probes.map((probe) => [probe.connector, probe] as const))(
     "finds its fields in the form of %s",
     async (id, { needs }) => {

@@ -8,7 +8,7 @@ import type { Published } from "../../../src/connectors/catalog/published.ts";
 import type { PageQuery } from "../../../src/connectors/catalog/read-parameters.ts";
 import { knowledgeOf, searchTermsOf } from "../../../src/connectors/catalog/search-terms.ts";
 import { catalogPage } from "../../../src/connectors/pages/catalog-page.ts";
-import { setGrantsOf, rowOf, type ConnectorRow } from "../../../src/connectors/catalog/row.ts";
+import { isTestable, setGrantsOf, rowOf, type ConnectorRow } from "../../../src/connectors/catalog/row.ts";
 import { setUpPage } from "../../../src/connectors/pages/set-up-page.ts";
 import { CatalogCache } from "../../../src/connectors/catalog/catalog-cache.ts";
 import { connectorRoutes } from "../../../src/connectors/pages/routes.ts";
@@ -138,7 +138,7 @@ test("no row and no export has the grants of single sets", () => {
 });
 
 describe("the page of the list", () => {
-  const connectors = rows.map((row) => ({ ...row, json: JSON.stringify(row) }));
+  const connectors = rows.map((row) => ({ ...row, testable: isTestable(row), json: JSON.stringify(row) }));
   const published: Published = {
     number: 1,
     version: "2026-11-20.1",
@@ -148,7 +148,7 @@ describe("the page of the list", () => {
     exports: {} as Published["exports"],
   };
   const list = (filters: Partial<PageQuery>): string =>
-    catalogPage({ category: null, method: null, q: "", page: 1, ...filters }, published, catalog.categories);
+    catalogPage({ category: null, method: null, testable: false, q: "", page: 1, ...filters }, published, catalog.categories);
   const hrefs = (text: string): string[] =>
     [...text.matchAll(/href="([^"]+)"/g)].map(([, href = ""]) => href.replaceAll("&#38;", "&"));
 
@@ -167,6 +167,16 @@ describe("the page of the list", () => {
       "/connectors?q=github&category=Version+Control",
       "/connectors",
     ]);
+  });
+
+  test("shows only what can be tested where that is asked for, with a chip, and says it of each row", () => {
+    const testable = rows.filter(isTestable).length;
+    const text = list({ testable: true });
+    expect(text).toContain(`${testable} connectors that can be tested`);
+    expect(count(text, /can be tested<\/span><\/span><\/td>/g)).toBe(50);
+    expect(text).toContain('<option value="yes" selected>Can be tested</option>');
+    expect(list({ q: "github", testable: true })).toContain('href="/connectors?q=github"');
+    expect(list({ q: "okta" })).toContain("can be tested</span>");
   });
 
   test("names the words that were taken in place of mistyped ones", () => {
