@@ -80,6 +80,22 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
     });
   });
 
+  test("a connection has a name of its own, which is changed on its page and recorded", async () => {
+    vendor = { status: 200, body: "[]" };
+    const path = await saved({ "name-of-the-connection": "Main <b>account</b>" });
+    const listed = (await world.get(at("/connections"), admin)).text;
+    expect(listed).toContain("Main &#60;b&#62;account&#60;/b&#62;");
+    expect(listed).toContain('<span class="under">Okta</span>');
+    expect((await world.post(at(path), { action: "rename", name: "Sandbox" }, admin)).status).toBe(303);
+    expect((await world.get(at(path), admin)).text).toContain("<h1><bdi>Sandbox</bdi>");
+    await world.post(at(path), { action: "rename", name: "Sandbox" }, admin);
+    const renamed = await world.control.list("/audit?event=connection.renamed");
+    expect(renamed).toMatchObject([{ changes: { name: { from: "Main <b>account</b>", to: "Sandbox" } } }]);
+    const refused = await world.post(at(path), { action: "rename", name: "x".repeat(201) }, admin);
+    expect([refused.status, refused.text.includes('id="rename-name-problem"')]).toEqual([400, true]);
+    await world.post(at(path), { action: "delete" }, admin);
+  });
+
   test("a refused field is named beside it, and the page does not give back the secret", async () => {
     const refused = await connect({ okta_domain: "" });
     expect(refused.status).toBe(400);

@@ -63,6 +63,7 @@ export const changesRecords = {
   // Keys whose lists showed only this project show the workspace again.
   "project.removed": true,
   "connection.created": false,
+  "connection.renamed": false,
   "connection.credentials.replaced": false,
   "connection.tested": false,
   "connection.deleted": false,

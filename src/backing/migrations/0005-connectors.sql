@@ -37,6 +37,8 @@ CREATE TABLE connections (
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
   -- The connector's id, which stays when its slug changes; a catalog may drop it.
   connector_id text COLLATE "C" NOT NULL,
+  -- What people call it. NULL: the connector's name.
+  name text,
   method text NOT NULL CHECK (method IN ('api_token', 'record_only')),
   -- Which alternative of the form was filled in, from 0.
   credential_set integer NOT NULL CHECK (credential_set >= 0),

@@ -27,7 +27,15 @@ import { connectionsPerWorkspaceMax } from "../limits.ts";
 import { checkCredentials, sealCredentials, openCredentials, type Credentials } from "./credentials.ts";
 import { CredentialError, valueOf, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
 import { probeFor } from "./probes.ts";
-import type { ConnectionView, ConnectionForm, NewCredentials, ConnectionDeleted, ConnectionTest, Outcome } from "./schema.ts";
+import type {
+  ConnectionView,
+  ConnectionForm,
+  ConnectionName,
+  NewCredentials,
+  ConnectionDeleted,
+  ConnectionTest,
+  Outcome,
+} from "./schema.ts";
 import * as store from "./store.ts";
 
 /** Finds a connection in any workspace. @throws DomainError not_found */
@@ -74,6 +82,7 @@ export function viewConnection(row: store.ConnectionRow, connector: ConnectorRow
     id: row.id,
     workspace_id: row.workspace,
     connector: row.connector,
+    name: row.name,
     method: row.method,
     credential_set: row.credentialSet,
     fields: row.fields,
@@ -102,7 +111,7 @@ export async function createConnection(
     const at = sources.clock.now();
     const id = newConnectionId(at);
     const owner = { workspace, id, connector: connector.id };
-    await store.insertConnection({ ...owner, method, credentialSet: set, at }, tx);
+    await store.insertConnection({ ...owner, name: form.name?.trim() || null, method, credentialSet: set, at }, tx);
     const key = await dataKeyOf(workspace, { sql: tx, keyring });
     await store.writeFields({ id, fields: sealCredentials(credentials, owner, key) }, tx);
     const after = { connector: connector.id, method, credential_set: set, fields: [...credentials.keys()] };
@@ -113,6 +122,28 @@ export async function createConnection(
       changes: changedFields({ before: {}, after }),
     };
     return { result: viewConnection(await findConnection(id, tx), connector), event };
+  });
+}
+
+/**
+ * Gives a connection another name. Records nothing if it has that name.
+ * @param connector undefined: the catalog no longer has it
+ * @throws DomainError not_found also for another workspace's; forbidden except for admins, super admins and the operator
+ */
+export async function renameConnection(
+  request: { actor: Actor; workspace: WorkspaceId; id: string; connector: ConnectorRow | undefined; form: ConnectionName },
+  sources: Sources,
+): Promise<ConnectionView> {
+  const { actor, workspace, id, connector, form } = request;
+  authorize(actor, { roles: managers, action: "rename a connection" });
+  const name = form.name.trim() || null;
+  return change(actor, sources, async (tx) => {
+    const row = requireConnection({ id, workspace, row: await store.lockConnection(id, tx) });
+    const changes = changedFields({ before: { name: row.name }, after: { name } });
+    await store.updateName({ id, name }, tx);
+    const event =
+      Object.keys(changes).length === 0 ? null : ({ event: "connection.renamed", workspace, target: id, changes } as const);
+    return { result: viewConnection({ ...row, name }, connector), event };
   });
 }
 

@@ -1,5 +1,6 @@
 /** Forms and answers of connections. The connector's row defines the fields of a form; no answer contains their values. */
 import { Type, type Static } from "@sinclair/typebox";
+import { nameCharactersMax } from "../../accounts/limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
 
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {
@@ -15,13 +16,23 @@ const CredentialSetNumber = Type.Optional(
   }),
 );
 
+const Name = line(`a name of at most ${nameCharactersMax} characters`, {
+  minLength: 1,
+  maxLength: nameCharactersMax,
+  title: "What people call it, such as the account's name; absent: the connector's name",
+});
+
 export const ConnectionForm = Type.Object({
   connector: line("the id or slug of a connector"),
+  name: Type.Optional(Name),
   method: Type.Optional(line('one of the connector\'s methods, "api_token" or "record_only",')),
   credential_set: CredentialSetNumber,
   credentials: Type.Optional(Credentials),
 });
 export type ConnectionForm = Static<typeof ConnectionForm>;
+
+export const ConnectionName = Type.Object({ name: Name });
+export type ConnectionName = Static<typeof ConnectionName>;
 
 export const NewCredentials = Type.Object({ credential_set: CredentialSetNumber, credentials: Credentials });
 export type NewCredentials = Static<typeof NewCredentials>;
@@ -47,6 +58,7 @@ export const ConnectionView = Type.Object({
   id: Type.String({ description: "Id of the connection" }),
   workspace_id: Type.String({ description: "The workspace of the connection" }),
   connector: Type.String({ description: "Id of the connector" }),
+  name: Type.Union([Type.String(), Type.Null()], { description: "What people call it; null: the connector's name" }),
   method: Type.String({ description: "`api_token` or `record_only`" }),
   credential_set: Type.Integer({ description: "The form's alternative that was filled in, from 0" }),
   fields: Type.Array(Type.String(), { description: "Keys of the fields that have a value; the values are never shown" }),

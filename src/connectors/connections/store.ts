@@ -10,6 +10,8 @@ interface NewConnection {
   id: string;
   workspace: WorkspaceId;
   connector: string;
+  /** null: that of the connector. */
+  name: string | null;
   method: string;
   credentialSet: number;
   /** Milliseconds. */
@@ -36,12 +38,12 @@ export async function countConnections(workspace: WorkspaceId, tx: Transaction):
 }
 
 export async function insertConnection(
-  { id, workspace, connector, method, credentialSet, at }: NewConnection,
+  { id, workspace, connector, name, method, credentialSet, at }: NewConnection,
   tx: Transaction,
 ): Promise<void> {
   await tx`
-    INSERT INTO connections (id, workspace_id, connector_id, method, credential_set, created_at, updated_at)
-    VALUES (${id}, ${workspace}, ${connector}, ${method}, ${credentialSet}, ${isoTime(at)}, ${isoTime(at)})`;
+    INSERT INTO connections (id, workspace_id, connector_id, name, method, credential_set, created_at, updated_at)
+    VALUES (${id}, ${workspace}, ${connector}, ${name}, ${method}, ${credentialSet}, ${isoTime(at)}, ${isoTime(at)})`;
 }
 
 /** Replaces all fields. */
@@ -75,12 +77,16 @@ export async function updateTest(
     WHERE id = ${id} AND updated_at = ${updatedAt}`;
 }
 
+export async function updateName({ id, name }: Pick<NewConnection, "id" | "name">, tx: Transaction): Promise<void> {
+  await tx`UPDATE connections SET name = ${name} WHERE id = ${id}`;
+}
+
 export async function deleteRow(id: string, tx: Transaction): Promise<void> {
   await tx`DELETE FROM connections WHERE id = ${id}`;
 }
 
 const columns = (sql: Queries) => sql`
-  id, workspace_id AS workspace, connector_id AS connector, method, credential_set AS "credentialSet",
+  id, workspace_id AS workspace, connector_id AS connector, name, method, credential_set AS "credentialSet",
   created_at AS "createdAt", updated_at AS "updatedAt",
   tested_at AS "testedAt", test_outcome AS "testOutcome", test_status AS "testStatus", test_message AS "testMessage",
   ARRAY(SELECT field FROM connection_fields WHERE connection_id = connections.id ORDER BY field) AS fields`;

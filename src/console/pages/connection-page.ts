@@ -10,6 +10,7 @@ import type { CredentialSet } from "../../connectors/catalog/files/schema.ts";
 import { findConnector } from "../../connectors/catalog/find.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import type { ConnectionView } from "../../connectors/connections/schema.ts";
+import { nameCharactersMax } from "../../accounts/limits.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../../connectors/limits.ts";
 import { hintsOf, isLong } from "../../connectors/pages/credential-form.ts";
 import { grantOfSet } from "../../connectors/pages/set-up-page.ts";
@@ -86,6 +87,8 @@ const newConnectionPage: Page = {
 };
 
 const noCredentials = { fields: [] };
+/** No field of a vendor's form has this key. */
+const nameFieldName = "name-of-the-connection";
 
 /** The set of credentials that the address chooses, counted from 0. */
 function setOf(row: ConnectorRow, number: number) {
@@ -145,12 +148,20 @@ function connectForm(row: ConnectorRow, call: PageCall): Html {
     id: "connect",
     action: call.link(`/connections/new/${row.slug}`),
     hidden: hiddenFields(call, "connect", { credential_set: String(number) }),
-    fields: credentialFields(set),
+    fields: [nameField, ...credentialFields(set)],
     state: withoutSecrets(formState(call, { action: "connect" }), set),
     submit: row.credential_sets.length === 0 ? "Keep it on record" : "Save",
     cancelPath: call.link("/connections"),
   })}`;
 }
+
+const nameField: Field = {
+  kind: "text",
+  name: nameFieldName,
+  label: "Name",
+  hint: "What you call it here, such as the account’s name. If empty: the vendor’s product.",
+  charactersMax: nameCharactersMax,
+};
 
 /** Saves, and tests at once if there is a test. The connection stays even if the test fails. */
 async function connect(call: PageCall, typed: FormFields): Promise<ActionResult> {
@@ -158,7 +169,9 @@ async function connect(call: PageCall, typed: FormFields): Promise<ActionResult>
   const number = numberIn(typed.text("credential_set"));
   const form =
     row.credential_sets.length === 0 ? {} : { credential_set: number, credentials: credentialsIn(typed, setOf(row, number)) };
-  const made = await call.control(connectionEndpoints.create, { connector: row.id, ...form });
+  const name = typed.text(nameFieldName);
+  const named = name === "" ? {} : { name };
+  const made = await call.control(connectionEndpoints.create, { connector: row.id, ...named, ...form });
   const path = `/connections/${made.id}`;
   if (!made.testable) return { goTo: call.link(path), said: `${row.name} is connected.` };
   const tested = await call.control(connectionEndpoints.test, { id: made.id });
@@ -221,7 +234,7 @@ const connectionPage: Page = {
   roles: ["member", "auditor", "admin", "super_admin"],
   deadlineMs: connectionTestMs,
   render: renderConnection,
-  actions: { test, replace, delete: remove },
+  actions: { rename, test, replace, delete: remove },
 };
 
 /** For browsers without script, where the dialog cannot open. */
@@ -237,14 +250,15 @@ const pathOf = ({ params }: PageCall): string => `/connections/${encodeURICompon
 
 async function renderConnection(call: PageCall): Promise<PageContent> {
   const connection = await call.control(connectionEndpoints.show, { id: call.params["id"] ?? "" });
-  const name = connectorName(connection.connector, call);
+  const product = connectorName(connection.connector, call);
   const mayChange = mayManage(call);
   const { buttons, dialogs } = mayChange ? acts(connection, call) : { buttons: null, dialogs: null };
   const note = mayChange ? null : markup`<p class="hint">Only admins test, change and delete connections.</p>`;
   return {
-    title: name,
+    title: connection.name ?? product,
     trail: [{ path: call.link("/connections"), label: "Connections" }],
     badge: connectionBadge(connection),
+    lead: connection.name === null ? null : product,
     actions: buttons,
     main: markup`${dialogs}
       ${thingPage({ facts: connectionFacts(connection), note, main: section("test", "Last test", lastTest(connection)) })}`,
@@ -260,7 +274,14 @@ function acts(connection: ConnectionView, call: PageCall): { buttons: Html; dial
     testable && method !== "record_only"
       ? actionButton({ action: call.link(pathOf(call)), label: "Test now", hidden: hiddenFields(call, "test") })
       : null;
-  if (method === "record_only") return { buttons: deletes, dialogs: deleting };
+  const renaming = actDialog(call, {
+    action: "rename",
+    label: "Rename",
+    title: "Rename the connection",
+    body: renameForm(connection, call),
+  });
+  if (method === "record_only")
+    return { buttons: markup`${renaming.button}${deletes}`, dialogs: markup`${renaming.dialog}${deleting}` };
   const body = replaceForm(connection, call);
   const replacing = actDialog(call, {
     action: "replace",
@@ -269,7 +290,10 @@ function acts(connection: ConnectionView, call: PageCall): { buttons: Html; dial
     body,
     guards: true,
   });
-  return { buttons: markup`${tests}${replacing.button}${deletes}`, dialogs: markup`${replacing.dialog}${deleting}` };
+  return {
+    buttons: markup`${tests}${renaming.button}${replacing.button}${deletes}`,
+    dialogs: markup`${renaming.dialog}${replacing.dialog}${deleting}`,
+  };
 }
 
 function connectionFacts(connection: ConnectionView): Parameters<typeof thingPage>[0]["facts"] {
@@ -295,6 +319,23 @@ function lastTest({ last_test: test, testable, method }: ConnectionView): Html {
   if (test === null)
     return markup`<p>These credentials have not been tested yet. A test calls the vendor in a way that changes nothing there.</p>`;
   return markup`<p>Tested ${time(test.tested_at, { seconds: true })}: ${test.message}${test.status === null ? "" : ` (status ${test.status})`}.</p>`;
+}
+
+function renameForm({ name, connector }: ConnectionView, call: PageCall): Html {
+  return form({
+    id: "rename",
+    action: call.link(pathOf(call)),
+    hidden: hiddenFields(call, "rename"),
+    fields: [{ kind: "text", name: "name", label: "Name", charactersMax: nameCharactersMax, required: true }],
+    state: formState(call, { action: "rename", values: { name: name ?? connectorName(connector, call) } }),
+    submit: "Rename",
+    cancelPath: call.link(pathOf(call)),
+  });
+}
+
+async function rename(call: PageCall, typed: FormFields): Promise<ActionResult> {
+  await call.control(connectionEndpoints.rename, { id: call.params["id"] ?? "", name: typed.text("name") });
+  return { goTo: call.link(pathOf(call)), said: "The connection is renamed." };
 }
 
 function replaceForm(connection: ConnectionView, call: PageCall): Html {

@@ -56,11 +56,12 @@ export function mayManage({ workspace: { role } }: PageCall): boolean {
 }
 
 function columnsOf(call: PageCall): ListColumn<ConnectionView>[] {
-  const nameOf = ({ connector }: ConnectionView): string => connectorName(connector, call);
-  const vendor = (row: ConnectionView): Html =>
-    markup`${monogram(nameOf(row))} <a href="${call.link(`/connections/${row.id}`)}">${userText(nameOf(row))}</a>`;
+  const productOf = ({ connector }: ConnectionView): string => connectorName(connector, call);
+  const nameOf = (row: ConnectionView): string => row.name ?? productOf(row);
+  const named = (row: ConnectionView): Html =>
+    markup`${monogram(productOf(row))} <a href="${call.link(`/connections/${row.id}`)}">${userText(nameOf(row))}</a>${row.name === null ? null : markup`<span class="under">${productOf(row)}</span>`}`;
   return [
-    { name: "vendor", label: "Vendor", kind: "text", cell: vendor, by: nameOf },
+    { name: "vendor", label: "Connection", kind: "text", cell: named, by: nameOf },
     { name: "state", label: "State", kind: "badge", cell: connectionBadge, by: attentionOf },
     { name: "result", label: "Last result", kind: "text", cell: ({ last_test: test }) => test?.message ?? null },
     {

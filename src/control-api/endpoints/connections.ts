@@ -88,6 +88,20 @@ export const connectionEndpoints = {
       return connections.viewConnection(row, finder(call.parts)(row.connector));
     },
   }),
+  rename: endpoint({
+    method: "PATCH",
+    path: "/connections/:id",
+    command: "connection set",
+    summary: "Give a connection another name",
+    fields: withOptionalWorkspace(schema.ConnectionName),
+    view: schema.ConnectionView,
+    async handle(call) {
+      const { actor, row } = await connectionAndActor(call);
+      const { workspace: _named, ...form } = call.input;
+      const connector = finder(call.parts)(row.connector);
+      return connections.renameConnection({ actor, workspace: row.workspace, id: row.id, connector, form }, call.parts);
+    },
+  }),
   replaceCredentials: endpoint({
     method: "PUT",
     path: "/connections/:id/credentials",

@@ -35,6 +35,7 @@ describe.each(oneDatabase)("connections on $name", ({ open }) => {
       id: expect.stringMatching(/^con-[a-z2-7]{26}$/),
       workspace_id: expect.stringMatching(/^ws-/),
       connector: "okta",
+      name: null,
       method: "api_token",
       credential_set: 0,
       fields: ["api_token", "okta_domain"],

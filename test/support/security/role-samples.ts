@@ -66,6 +66,7 @@ export class SecuritySamples implements AsyncDisposable {
     "/products create": () => ({ name: `product ${++this.#made}` }),
     "/products/new create": () => ({ name: `product ${++this.#made}` }),
     "/connections/new/:slug connect": () => ({ okta_domain: "acme.okta.com", api_token: "right" }),
+    "/connections/:id rename": () => ({ name: "Another name" }),
     "/connections/:id replace": () => ({ okta_domain: "acme.okta.com", api_token: "other" }),
   };
 

@@ -172,6 +172,8 @@ test("connections match the document", async () => {
   await ask("get /api/console/connections", 200, { query: `?workspace=${workspace}` });
   await ask("get /api/console/connections/{id}", 200, { id });
   await ask("get /api/console/connections/{id}", 404, { id: "con-none" });
+  await ask("patch /api/console/connections/{id}", 200, { id, body: { name: "Main account" } });
+  await ask("patch /api/console/connections/{id}", 404, { id: "con-none", body: { name: "Main account" } });
   await ask("put /api/console/connections/{id}/credentials", 200, { id, body: { credentials } });
   await ask("put /api/console/connections/{id}/credentials", 404, { id: "con-none", body: { credentials } });
   expect(await ask("post /api/console/connections/{id}/test", 200, { id, body: {} })).toMatchObject({ outcome: "unusable" });

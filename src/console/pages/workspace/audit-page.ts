@@ -78,6 +78,7 @@ const words: Record<AuditKind, string> = {
   "project.sbom.removed": "SBOM removed",
   "project.removed": "Project removed",
   "connection.created": "Connection created",
+  "connection.renamed": "Connection renamed",
   "connection.credentials.replaced": "Credentials replaced",
   "connection.tested": "Connection tested",
   "connection.deleted": "Connection deleted",
