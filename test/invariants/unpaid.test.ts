@@ -24,6 +24,11 @@ describe("I-17, a client that waits too often pays for what was produced", () =>
     expect(unpaidIsBounded([...waited(1, "gen-1", 0n), ...waited(3_600_002, "gen-2", 0n)]).broken).toEqual([]);
   });
 
+  test("what is beyond the reservation is not unpaid, since nobody would pay it", () => {
+    const beyond = [timedOut(1, "gen-1", { due: 50n }), charged(2, "gen-1", { cost: 20n, reserved: 20n })];
+    expect(unpaidIsBounded([...beyond, ...waited(3, "gen-2", 0n)]).broken).toEqual([]);
+  });
+
   test("a client that left is charged within the allowance too", () => {
     const left: History = [
       timedOut(1, "gen-1"),

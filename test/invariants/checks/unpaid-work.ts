@@ -29,7 +29,9 @@ export function unpaidIsBounded(history: History): Finding {
       continue;
     }
     const paid = charged.cost + charged.excess;
-    const unpaid = paid < due ? due - paid : 0n;
+    // Nobody pays more than was reserved, so what is beyond cannot be left unpaid.
+    const payable = due < charged.reserved ? due : charged.reserved;
+    const unpaid = charged.cost < payable ? payable - charged.cost : 0n;
     const sum = sumSince(book, event.at - hourMs) + unpaid;
     notes.check(paid >= delivered, () => `${generation}: ${delivered} was delivered before it timed out, and ${paid} is charged`);
     notes.check(
