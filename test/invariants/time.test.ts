@@ -71,6 +71,17 @@ describe("I-5, no minute has more than the limit", () => {
     expect(rateWindow([rate(0, 2), emptied(59_000), ...first, ...last], 0).broken).toHaveLength(1);
   });
 
+  test("what a gateway admitted that is lost with its disk is forgotten if the counters are lost after it, and not before", () => {
+    const fault = (name: string, at: number): HistoryEvent => ({ kind: "fault", name, phase: "begins", at });
+    const [emptied, disk] = ["the counters are emptied", "a gateway is lost with its disk"] as const;
+    const late = [admitted(30_000, "late"), called(30_000, "late")];
+    const broken = (...faults: HistoryEvent[]) =>
+      rateWindow([rate(0, 2), ...calls(1_000, 2_000), ...faults, ...late], 0).broken.length;
+    expect(broken(fault(disk, 3_000), fault(emptied, 4_000))).toBe(0);
+    expect(broken(fault(emptied, 3_000), fault(disk, 4_000))).toBeGreaterThan(0);
+    expect(broken(fault(disk, 3_000))).toBeGreaterThan(0);
+  });
+
   test("the checker allows for a gateway that stood still before its call, and for no longer", () => {
     const late = [admitted(0, "a"), called(7_000, "a"), admitted(60_000, "b"), called(60_000, "b")];
     const still = (stoodStillMs: number): HistoryEvent => ({ kind: "healed", at: 7_000, stoodStillMs });

@@ -8,7 +8,8 @@ import { settingOf, type SettingHistory } from "../setting-history.ts";
  * providers, in true time, except for the time in transit. When the counters' clock is set forward, that time counts as passed. When it is
  * set back, a key's next requests count for its newest time, although the clock had been further on; counters that are lost after that are
  * loaded with what gateways admitted within a minute by their own clocks.
- * A gateway that stood still calls late by as much.
+ * A gateway that stood still calls late by as much. What a gateway admitted that was lost with its disk is known to nobody once the counters
+ * are lost too (docs/internals/reliability.md).
  */
 export function rateWindow(history: History, delayMsMax: number): Finding {
   const notes = new Notes();
@@ -16,6 +17,7 @@ export function rateWindow(history: History, delayMsMax: number): Finding {
   const steps: { at: number; ms: number }[] = [];
   const stillness: { at: number; ms: number }[] = [];
   const losses: number[] = [];
+  const disks: number[] = [];
   const admitted = new Map<string, Admitted>();
   const byStore = new Map<string, Sent[]>();
   const byProvider = new Map<string, Sent[]>();
@@ -23,6 +25,7 @@ export function rateWindow(history: History, delayMsMax: number): Finding {
     if (event.kind === "rate") settingOf(rates, event.key).set(event.at, event.requestsPerMinute);
     if (event.kind === "stepped") steps.push(event);
     if (event.kind === "fault" && /counters are emptied|without the last writes/.test(event.name)) losses.push(event.at);
+    if (event.kind === "fault" && event.name === "a gateway is lost with its disk") disks.push(event.at);
     if (event.kind === "healed" && event.stoodStillMs) stillness.push({ at: event.at, ms: event.stoodStillMs });
     if (event.kind === "admitted") admitted.set(event.generation, event);
     if (event.kind !== "called") continue;
@@ -42,9 +45,12 @@ export function rateWindow(history: History, delayMsMax: number): Finding {
       ...between.map(({ at }) => (losses.some((loss) => loss > at && loss <= last.at) ? last.at : at) - before.at),
     );
   };
-  for (const [key, sent] of byStore) checkWindow(sent, { window, setBack }, notes, `key ${key}, by the counters' clock`);
+  const isForgotten = (before: Sent, last: Sent): boolean =>
+    disks.some((disk) => before.at <= disk && losses.some((loss) => loss >= disk && loss <= last.at));
+  for (const [key, sent] of byStore)
+    checkWindow(sent, { window, setBack, isForgotten }, notes, `key ${key}, by the counters' clock`);
   const trueWindow = (from: number): number => window(from) - delayMsMax - stoodStillBefore(stillness, from, delayMsMax);
-  const inTruth = { window: trueWindow, setBack: () => 0 };
+  const inTruth = { window: trueWindow, setBack: () => 0, isForgotten };
   for (const [key, sent] of byProvider) checkWindow(sent, inTruth, notes, `key ${key}, as providers saw it`);
   return notes;
 }
@@ -62,13 +68,15 @@ interface Window {
   window(from: number): number;
   /** How far the clock had come between two calls before it was set back. */
   setBack(before: Sent, last: Sent): number;
+  /** Whether no process can know the first of two calls any more. */
+  isForgotten(before: Sent, last: Sent): boolean;
 }
 
-function checkWindow(sent: Sent[], { window, setBack }: Window, notes: Notes, what: string): void {
+function checkWindow(sent: Sent[], { window, setBack, isForgotten }: Window, notes: Notes, what: string): void {
   const ordered = sent.toSorted((a, b) => a.time - b.time);
   for (const [index, last] of ordered.entries()) {
     const before = ordered[index - last.allowed];
-    if (!before || last.allowed === -Infinity) continue;
+    if (!before || last.allowed === -Infinity || isForgotten(before, last)) continue;
     const apartMs = Math.max(last.time - before.time, setBack(before, last));
     notes.check(apartMs >= window(before.at), () => {
       return `${what}: ${last.allowed + 1} within ${apartMs} ms, up to ${last.generation}, but ${last.allowed} are allowed`;
