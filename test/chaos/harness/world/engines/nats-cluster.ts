@@ -74,11 +74,17 @@ export class NatsServers implements NatsEngine {
   }
 
   async #victim(target: string): Promise<Victim> {
-    const name =
-      target === leader ? ((await this.#stream(this.#cluster.servers))?.leader ?? "") : names[this.targets.indexOf(target)];
+    const name = target === leader ? await this.#leading() : names[this.targets.indexOf(target)];
     const server = this.#cluster.servers[names.indexOf(name ?? "")];
     if (server === undefined || name === undefined) throw new Error(`There is no server "${target}"`);
     return { server, name };
+  }
+
+  /** The name of the server that leads the stream. While there is none, an election is under way. */
+  async #leading(): Promise<string> {
+    let name = "";
+    await until(async () => (name = (await this.#stream(this.#cluster.servers))?.leader ?? "") !== "", electedMsMax);
+    return name;
   }
 
   /** When another server led the stream, as the servers without the victim say; null: none did before `isOver`, or in time. */
