@@ -28,6 +28,7 @@ const parameters: Record<string, (ids: SampleIds, email: string) => readonly str
   "/projects/:id/fixes": ({ projects }) => projects,
   "/projects/:id/sboms": ({ projects }) => projects,
   "/projects/:id/activity": ({ projects }) => projects,
+  "/projects/:id/vex": ({ projects }) => projects,
   "/projects/:id/move": ({ projects }) => projects,
   "/findings/:id": ({ findings }) => findings,
   "/vulnerabilities/:id": ({ vulnerabilities }) => vulnerabilities,

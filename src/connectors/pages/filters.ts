@@ -28,7 +28,7 @@ export function searchForm({ category, method, testable, q }: Filters, { categor
         ${options(methods, { chosen: method, any: "Any method", label: (name) => methodNames[name] })}
       </select>
     </p>
-    <p>
+    <p class="wide-only">
       <label for="testable">Credentials</label>
       <select id="testable" name="testable">
         <option value="">Any</option>
