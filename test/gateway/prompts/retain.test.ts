@@ -18,6 +18,7 @@ import { deletePromptsBefore } from "../../../src/gateway/prompts/store.ts";
 import { ManualClock } from "../../support/clock.ts";
 import { Control } from "../../support/control.ts";
 import { databases, type TestDatabase } from "../../support/servers/databases.ts";
+import { waitsForLock } from "../../support/servers/waits-for-lock.ts";
 import { until } from "../../support/until.ts";
 import { Weir } from "../../support/weir.ts";
 
@@ -61,7 +62,6 @@ describe.each(databases)("the retention of prompts on $name", ({ name: databaseN
   const parts = (nowMs = noon) => ({ sql: database.sql, clock: new ManualClock(nowMs), log: silentLog });
   const deletions = async (workspace: string) =>
     (await control.list("/audit?event=prompts.deleted")).filter(({ target }) => target === workspace);
-  const waitsForLock = () => until(async () => (await database.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
 
   test("a prompt is deleted once it is as old as the workspace keeps it, and recorded as Weir's act; others stay", async () => {
     const [kept, none] = [await newWorkspace(30), await newWorkspace(null)];
@@ -192,7 +192,7 @@ describe.each(databases)("the retention of prompts on $name", ({ name: databaseN
     await holder`DELETE FROM stored_prompts WHERE workspace_id = ${workspace} AND at <= ${new Date(noon - 2 * dayMs)}`;
     const asked = { actor: { kind: "operator" }, workspace, before: new Date(noon).toISOString() } as const;
     const deleted = deletePromptsOf(asked, parts());
-    await waitsForLock();
+    await waitsForLock(database.sql);
     await holder`COMMIT`;
     holder.release();
     expect(await deleted).toEqual({ deleted: 5 });
@@ -216,7 +216,7 @@ describe.each(databases)("the retention of prompts on $name", ({ name: databaseN
     await holder`BEGIN`;
     await holder`UPDATE workspaces SET prompt_retention_days = NULL WHERE id = ${workspace}`;
     const retained = retainPrompts(parts());
-    await waitsForLock();
+    await waitsForLock(database.sql);
     await holder`COMMIT`;
     holder.release();
     expect(await retained).toBe(0);

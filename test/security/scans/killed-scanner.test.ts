@@ -19,6 +19,7 @@ import { OurProcess } from "../../support/processes/process.ts";
 import { fixedIn, SecurityWorld } from "../../support/security/security-world.ts";
 import { createMigratedDatabase } from "../../support/servers/prepared-databases.ts";
 import { testServices } from "../../support/servers/services.ts";
+import { waitsForLock } from "../../support/servers/waits-for-lock.ts";
 import { until } from "../../support/until.ts";
 
 const services = await testServices();
@@ -110,7 +111,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     const project = await upload("asked", packages.slice(0, 5));
     await using held = await hold((tx) => tx`LOCK TABLE affected_packages IN ACCESS EXCLUSIVE MODE`);
     const scanned = scanOnce();
-    await until(async () => (await database.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
+    await waitsForLock(database.sql);
     await database.sql.begin((tx) => requestScan({ project, at: new Date() }, tx));
     expect(await status(project)).toBe("pending");
     await held.end();
@@ -150,7 +151,7 @@ describe.skipIf(services === null)("scanners that share a database", () => {
     await importing.end();
     await using held = await hold((tx) => tx`LOCK TABLE affected_packages IN ACCESS EXCLUSIVE MODE`);
     const scanned = scanOnce();
-    await until(async () => (await database.sql`SELECT FROM pg_locks WHERE NOT granted`).length > 0);
+    await waitsForLock(database.sql);
     await using batch = await hold((tx) => tx`SELECT FROM projects WHERE id = ${project} FOR NO KEY UPDATE`);
     await held.end();
     const waits = async () => database.sql`

@@ -33,7 +33,7 @@ const products: readonly { title: string; steps: readonly FirstStep[] }[] = [
         name: "provider",
         label: "Add a provider’s key",
         path: providersPath,
-        words: "Of OpenAI, Anthropic or another: its models can then be called. The sandbox needs none.",
+        words: "Of OpenAI, Anthropic or another. The sandbox needs none.",
       },
       {
         name: "request",
