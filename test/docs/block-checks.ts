@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { load } from "js-yaml";
 import { ModelsFile, ProviderEntry } from "../../src/gateway/models/schema.ts";
-import { Connector, Evidence } from "../../src/connectors/catalog/files/schema.ts";
+import { Connector, DeclaredProbe, Evidence } from "../../src/connectors/catalog/files/schema.ts";
 import { Value } from "@sinclair/typebox/value";
 import type { TSchema } from "@sinclair/typebox";
 import { jsonProblems, problemsOf } from "./check-command.ts";
@@ -19,6 +19,7 @@ const schemas: Record<string, TSchema> = {
   models: ModelsFile,
   connector: Connector,
   evidence: Evidence,
+  probe: DeclaredProbe,
 };
 
 export const checks: Record<string, Check> = {
