@@ -14,6 +14,16 @@ import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "./limits.ts";
 
 export type JsonObject = Record<string, unknown>;
 
+/** Whether a text is a JSON document. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -16,6 +16,7 @@ import { countAct } from "../../accounts/quotas/hourly-acts.ts";
 import { dataKeyOf, findDataKey } from "../../accounts/secrets/data-key.ts";
 import type { Keyring } from "../../accounts/secrets/keyring.ts";
 import type { Queries } from "../../backing/backing.ts";
+import { isJson } from "../../http/json.ts";
 import { BaseUrlError } from "../../http/public-address.ts";
 import { PrivateAddressError, TooLargeError } from "../../http/safe-fetch.ts";
 import { isoTime, type Clock } from "../../kernel/clock.ts";
@@ -310,13 +311,4 @@ function judge({ status, body }: ProbeAnswer, lacksGrant: readonly number[]): Tr
   if (status === 401 || status === 403) return { outcome: "refused", status, message: "The vendor refused the credentials" };
   if (status === 200 && isJson(body)) return { outcome: "works", status, message: "The vendor accepted the credentials" };
   return { outcome: "unexpected", status, message: `The vendor answered with status ${status}, which shows nothing` };
-}
-
-function isJson(body: string): boolean {
-  try {
-    JSON.parse(body);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -7,7 +7,7 @@
  * body it is escaped.
  */
 import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
-import type { DeclaredProbe, Pair } from "../catalog/files/schema.ts";
+import { keysIn, placeholder, type DeclaredProbe, type Pair } from "../catalog/files/schema.ts";
 import { CredentialError, headerText, tokenIn, vendorOrigin, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
 
 type Value = (key: string) => string;
@@ -29,11 +29,9 @@ export function probeOf(connector: string, declared: DeclaredProbe): Probe {
 /** The keys of the form's fields that a probe uses. */
 export function fieldsIn({ token, ...probe }: DeclaredProbe): string[] {
   const texts = [...textsOf(probe), ...(token === undefined ? [] : [token.url, ...(token.basic ?? []), ...valuesOf(token.form)])];
-  const keys = texts.flatMap((text) => [...text.matchAll(placeholder)].map(([, key = ""]) => key));
+  const keys = texts.flatMap(keysIn);
   return [...new Set(keys)].filter((key) => token === undefined || key !== "access_token");
 }
-
-const placeholder = /\{([a-z][a-z0-9_]*)\}/g;
 
 function textsOf({ url, basic = [], headers = [], body = "" }: Omit<DeclaredProbe, "token">): string[] {
   return [url, ...basic, ...valuesOf(headers), body];

@@ -228,6 +228,26 @@ export function filterForm({ path, filters, kept = {} }: FilterForm): Html {
   return markup`${filters.length > 2 ? folded(fields, set.length) : fields}${set.length === 0 ? null : chips({ path, filters: set, kept })}`;
 }
 
+/** Fewer rows can be seen at once. */
+const rowsToFindMin = 10;
+
+interface Finder {
+  path: string;
+  /** What the text is looked for in. */
+  label: string;
+  /** Of the address; empty: none. */
+  text: string;
+  /** How many rows the page has. */
+  rows: number;
+  kept?: Record<string, string>;
+}
+
+/** Finds rows of a long list by a text; null: the list is short. */
+export function findForm({ path, label, text, rows, kept = {} }: Finder): Html | null {
+  if (text === "" && rows < rowsToFindMin) return null;
+  return filterForm({ path, filters: [{ name: "text", label, kind: "text", value: text }], kept });
+}
+
 function folded(fields: Html, set: number): Html {
   return markup`<details class="folds"><summary class="button quiet">${set === 0 ? "Filters" : `Filters (${set})`}</summary>${fields}</details>`;
 }

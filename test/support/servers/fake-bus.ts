@@ -150,7 +150,7 @@ export class FakeBus implements Bus {
     return { [Symbol.dispose]: () => void this.#scatterServers.delete(server) };
   }
 
-  /** The servers of scattered requests are silent while `work` runs, and nobody waits for them. Then they are told that they were missed. */
+  /** While `work` runs, the servers of scattered requests are silent and nobody waits for them. They are told afterwards. */
   async withoutScatterServers(work: () => Promise<void>): Promise<void> {
     const silent = [...this.#scatterServers];
     this.#scatterServers.clear();

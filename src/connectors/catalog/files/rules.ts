@@ -2,8 +2,9 @@
  * The rules for one connector beyond its schema. Each is a function that returns wrong fields and what to change. The most important: a
  * grant names only read scopes, secrets have no example, and every claim has a source.
  */
+import { isJson } from "../../../http/json.ts";
 import { canonicalText } from "./format.ts";
-import { claims, type Claim, type Connector, type Field, type Grant, type DeclaredProbe } from "./schema.ts";
+import { claims, keysIn, type Claim, type Connector, type Field, type Grant, type DeclaredProbe } from "./schema.ts";
 
 /** What the rules depend on. */
 export interface Surroundings {
@@ -100,8 +101,6 @@ function fields({ credential_sets = [] }: Connector): Finding[] {
 
 // Probes. What a field's value may do in an address is in connections/declared-probe.ts.
 
-const placeholders = /\{([a-z][a-z0-9_]*)\}/g;
-
 function setProbes({ credential_sets = [] }: Connector): Finding[] {
   return credential_sets.flatMap(({ fields, probe }, index) => {
     if (probe === undefined) return [];
@@ -112,7 +111,7 @@ function setProbes({ credential_sets = [] }: Connector): Finding[] {
 
 function problemsOf(probe: DeclaredProbe, fields: readonly Field[]): Finding[] {
   const keys = new Set([...fields.map(({ key }) => key), ...(probe.token === undefined ? [] : ["access_token"])]);
-  const unknown = [...JSON.stringify(probe).matchAll(placeholders)].map(([, key = ""]) => key).filter((key) => !keys.has(key));
+  const unknown = keysIn(JSON.stringify(probe)).filter((key) => !keys.has(key));
   const found = [...new Set(unknown)].map((key): Finding => ["url", `{${key}} is no field of this set: write the key of one`]);
   const secrets = new Set(fields.filter(({ secret }) => secret).map(({ key }) => key));
   const addresses: [string, string, readonly string[] | undefined][] = [
@@ -137,22 +136,13 @@ interface JudgedAddress {
 function hostProblems({ field, url, hosts, secrets }: JudgedAddress): Finding[] {
   const [, host = ""] = /^(?:https:\/\/)?([^/?]+)/.exec(url) ?? [];
   const [, own] = /^\{([a-z0-9_]+)\}$/.exec(host) ?? [];
-  const inHost = [...host.matchAll(placeholders)].map(([, key = ""]) => key);
   const found: Finding[] = [];
-  if (inHost.some((key) => secrets.has(key))) found.push([field, "has a secret in its host: a host is looked up in the open"]);
+  if (keysIn(host).some((key) => secrets.has(key)))
+    found.push([field, "has a secret in its host: a host is looked up in the open"]);
   if (own === undefined && !/(^|\.)[a-z0-9-]+\.[a-z0-9-]+$/i.test(host))
     found.push([field, `"${host}" does not end with the vendor's domain: a value must not be able to lead elsewhere`]);
   if (own === undefined && hosts !== undefined) found.push(["hosts", "bounds a host that is one field alone: remove it"]);
   return found;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Words for a right to change something, in scopes such as `repo:write`, `Directory.ReadWrite.All` and `manage_users`. */

@@ -35,7 +35,14 @@ export const Field = strict({
 });
 export type Field = Static<typeof Field>;
 
-/** Text in which `{key}` stands for the value of a field. */
+/** What stands in a template for the value of a field. */
+export const placeholder = /\{([a-z][a-z0-9_]*)\}/g;
+
+/** The keys of the fields in a template, in order. */
+export function keysIn(template: string): string[] {
+  return [...template.matchAll(placeholder)].map(([, key = ""]) => key);
+}
+
 const Template = Type.String({ minLength: 1, maxLength: 2_000, description: "a text with {key} for the value of a field" });
 const AddressTemplate = Type.String({
   pattern: "^(https://|\\{)[\\u0021-\\u007e]+$",
@@ -81,7 +88,7 @@ export type DeclaredProbe = Static<typeof DeclaredProbe>;
 
 export const CredentialSet = strict({
   fields: Type.Array(Field, { minItems: 1, description: "a list of at least one field" }),
-  /** How to test these credentials; absent: nobody has told how. */
+  /** How to test these credentials; absent: they have no test. */
   probe: Type.Optional(DeclaredProbe),
 });
 export type CredentialSet = Static<typeof CredentialSet>;

@@ -11,7 +11,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import { parseUsd } from "../../../kernel/money.ts";
 import { chartScript } from "../../look/charts.ts";
 import { limitMeter } from "../../look/limit-meter.ts";
-import { address, filterForm, form, type Field } from "../../look/forms.ts";
+import { address, findForm, form, type Field } from "../../look/forms.ts";
 import {
   dialog,
   opener,
@@ -88,24 +88,13 @@ async function render(call: PageCall): Promise<PageContent> {
     title: "Keys",
     lead: "A key calls the inference API or the tools API in its owner's name, on the workspace's credit.",
     actions: markup`${list.view}${create}`,
-    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}${findForm(keys.length, { call, text })}
+    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}${findForm({ path: call.path, label: "Name, owner or last characters", text, rows: keys.length, kept: revoked ? { tab: "revoked" } : {} })}
       ${list.table}${further(keys, { call, after, kept: { ...list.kept, text } })}
       ${reason === null ? createDialog(call) : null}`,
   };
 }
 
 const rowsOfPage = 100;
-/** Fewer rows can be seen at once. */
-const rowsToFindMin = 10;
-
-/** Finds keys in a long list; null: it is short. */
-function findForm(rows: number, { call, text }: { call: PageCall; text: string }): Html | null {
-  if (text === "" && rows < rowsToFindMin) return null;
-  const filter = { name: "text", label: "Name, owner or last characters", kind: "text", value: text } as const;
-  const tab = call.query.get("tab");
-  return filterForm({ path: call.path, filters: [filter], kept: tab === null ? {} : { tab } });
-}
-
 function noKeys({ text, revoked, create }: { text: string; revoked: boolean; create: Html | null }): Html {
   if (text !== "")
     return emptyState(`No ${revoked ? "revoked" : "active"} key has this text in its name, owner or last characters.`, null);

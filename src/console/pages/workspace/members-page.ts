@@ -9,7 +9,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
 import { chartScript } from "../../look/charts.ts";
-import { address, filterForm, form } from "../../look/forms.ts";
+import { address, findForm, form } from "../../look/forms.ts";
 import { dialog, opener, emptyState, cursorLinks, table, type Column, money, time, userText } from "../../look/parts.ts";
 import { roleName, isOperator } from "../../viewer.ts";
 import { zoneScript } from "../inference/day-zone.ts";
@@ -29,9 +29,6 @@ export const membersPage: Page = {
 };
 
 const rowsOfPage = 100;
-
-/** Fewer rows can be seen at once. */
-const rowsToFindMin = 10;
 
 function textOf({ query }: PageCall): string {
   return query.get("text")?.trim() ?? "";
@@ -55,8 +52,7 @@ async function render(call: PageCall): Promise<PageContent> {
     reason === null ? opener({ dialog: "invite", path: call.link("/members/new"), label: "Invite a member" }) : null;
   const last = data.length > rowsOfPage ? rows.at(-1) : undefined;
   const text = textOf(call);
-  const filter = { name: "text", label: "A part of the address", kind: "text", value: text } as const;
-  const find = text !== "" || rows.length >= rowsToFindMin ? filterForm({ path: call.path, filters: [filter] }) : null;
+  const find = findForm({ path: call.path, label: "A part of the address", text, rows: rows.length });
   return {
     title: "Members",
     lead: "People with a role in this workspace. Members who leave lose their keys here.",
