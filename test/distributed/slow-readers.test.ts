@@ -56,18 +56,22 @@ describe.skipIf(services === null)(`${clients} clients that never read`, () => {
       const before = stub.calls.length;
       const sockets = Array.from({ length: clients }, () => openAndNeverRead(keys[0]?.key ?? ""));
       await stub.called(before + clients);
-      let seen = -1;
-      await until(async () => {
-        const stopped = written === seen;
-        seen = written;
-        await new Promise((resolve) => setTimeout(resolve, 300));
-        return stopped;
-      }, 40_000);
-      // The runtime's HTTP client buffers up to 3 MiB of an unread body (measured on Bun 1.4.4); Weir's buffers one line.
-      expect(memory() - idle).toBeLessThan(clients * 5 * mebibyte);
-      for (const socket of sockets) socket.destroy();
+      try {
+        let seen = -1;
+        await until(async () => {
+          const stopped = written === seen;
+          seen = written;
+          await new Promise((resolve) => setTimeout(resolve, 300));
+          return stopped;
+        }, 40_000);
+        // The runtime's HTTP client buffers up to 3 MiB of an unread body (measured on Bun 1.4.4); Weir's buffers one line. What was
+        // copied on the way is freed later on a busy machine.
+        await until(() => memory() - idle < clients * 5 * mebibyte, 20_000);
+      } finally {
+        for (const socket of sockets) socket.destroy();
+      }
       await until(() => stub.calls.every(({ state }) => state !== "open"), 20_000);
     },
-    60_000,
+    100_000,
   );
 });
