@@ -13,7 +13,7 @@ import { failWords } from "./additions.ts";
 import { answerAs, CallError } from "./call.ts";
 import { findingTable } from "./print-findings.ts";
 import { columns } from "./print.ts";
-import { readReport, reportFindings, type ReportFields } from "./report.ts";
+import { placeOf, readReport, reportFindings, type ReportFields } from "./report.ts";
 import type { LocalAnswer, Sending } from "./verb.ts";
 
 const [pollMsFirst, pollMsMax] = [250, 5_000];
@@ -59,7 +59,8 @@ export async function passGate(
   const { name, vulnerability_counts: counts } = project;
   const failing = failOn === null ? 0 : countFrom(failOn, counts);
   const blind = blindness(project);
-  const left = [...(blind === null ? gaps(project) : [blind]), ...remedies(project)];
+  const unrated = failOn === null || failOn === "any" ? 0 : counts.unknown;
+  const left = [...(blind === null ? gaps(project) : [blind]), ...remedies(project), ...unratedText(unrated, failOn)];
   const verdict = [
     ...left,
     ...(failing > 0 ? [`${failing} open ${failing === 1 ? "vulnerability" : "vulnerabilities"} of ${wordsOf(failOn)}`] : []),
@@ -69,18 +70,33 @@ export async function passGate(
   const state = blind === null ? "is scanned" : "cannot be compared with advisories";
   const summary = [`Project ${name} (${id}) ${state}`, columns([Object.keys(counts), Object.values(counts).map(String)])];
   if (report.format !== null) {
-    const locationOf = () => report.location ?? path ?? name;
+    const place = placeOf({ given: report.location ?? path, isSarif: report.format === "sarif" });
+    const locationOf = () => place.path ?? name;
     const notes = { isComplete: blind === null, left };
     const answer = await reportFindings({ format: report.format, output: report.output, locationOf, query, notes }, sending.get);
-    return { ...answer, errors: [...summary, ...answer.errors, ...verdict], exitCode };
+    return { ...answer, errors: [...summary, ...answer.errors, ...place.warnings, ...verdict], exitCode };
   }
   const { data } = answerAs<FindingPage>(await sending.get("/findings", { ...query, limit: findingsShown }));
   return {
-    body: { ...stored, scan_status: project.scan_status, vulnerability_counts: counts, failed: exitCode !== 0 },
+    body: {
+      ...stored,
+      scan_status: project.scan_status,
+      vulnerability_counts: counts,
+      not_counted: { without_severity: unrated },
+      failed: exitCode !== 0,
+    },
     text: [...summary, ...(data.length === 0 ? [] : ["", findingTable(data)])].join("\n"),
     errors: verdict,
     exitCode,
   };
+}
+
+/** What a word cannot count: such a build may pass with severe vulnerabilities that nobody has rated. */
+function unratedText(unrated: number, word: FailWord | null): string[] {
+  if (unrated === 0) return [];
+  const subject =
+    unrated === 1 ? "1 open vulnerability without a severity is" : `${unrated} open vulnerabilities without a severity are`;
+  return [`${subject} not counted by --fail-on ${word ?? ""}; --fail-on any counts all`];
 }
 
 function remedies(project: ProjectDetailsView): string[] {

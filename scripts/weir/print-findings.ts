@@ -7,6 +7,7 @@ import { advisoriesUpdatedAt, incompleteText, type EcosystemAge } from "../../sr
 import type { FindingDetails } from "../../src/security/findings/details/show-finding.ts";
 import type { UrgentFindings } from "../../src/security/findings/lists/exploits.ts";
 import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts";
+import { basisWords } from "../../src/security/findings/schema.ts";
 import type { ProjectView } from "../../src/security/projects/schema.ts";
 import type { VulnerabilityRecord } from "../../src/security/vulnerabilities/schema.ts";
 import { answerAs } from "./call.ts";
@@ -115,8 +116,11 @@ function occurrenceTable(occurrences: VulnerabilityRecord["occurrences"]): strin
   return safeColumns([["FINDING", "COMPONENT", "STATUS", "PROJECT"], ...rows]);
 }
 
-function severityText({ severity, cvss_score: score }: { severity: string | null; cvss_score: number | null }): string {
-  return `${severity ?? "unknown"}${score === null ? "" : `, CVSS ${score.toFixed(1)}`}`;
+function severityText(row: Pick<FindingRow, "severity" | "cvss_score" | "severity_basis">): string {
+  const basis = basisWords(row.severity_basis);
+  return [row.severity ?? "unknown", ...(row.cvss_score === null ? [] : [`CVSS ${row.cvss_score.toFixed(1)}`]), ...basis].join(
+    ", ",
+  );
 }
 
 function upgradeText({ version, step, prerelease, reason }: FindingDetails["upgrade"]): string {

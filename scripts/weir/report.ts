@@ -3,6 +3,7 @@
  * readers accept, and says if more remain.
  */
 import { writeFileSync } from "node:fs";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { csvText } from "../../src/http/csv-response.ts";
 import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts";
 import type { FindingPage } from "../../src/security/findings/lists/search-findings.ts";
@@ -35,6 +36,21 @@ function formatOf(word: unknown): Format | null {
 
 function textOf(value: unknown): string | null {
   return value === undefined ? null : String(value);
+}
+
+/**
+ * The place of findings in SARIF. GitHub shows a file only by its path from the folder of the repository, which is usually the working
+ * folder.
+ */
+export function placeOf({ given, isSarif }: { given: string | null; isSarif: boolean }): {
+  path: string | null;
+  warnings: string[];
+} {
+  if (given === null || !isSarif) return { path: given, warnings: [] };
+  const inside = relative(process.cwd(), resolve(given));
+  if (inside !== "" && !isAbsolute(inside) && inside.split(sep)[0] !== "..") return { path: inside, warnings: [] };
+  const warning = `SARIF has "${given}", which is not in the working folder, so code scanning shows no file: --location names one of the repository`;
+  return { path: given, warnings: [warning] };
 }
 
 interface Report {
@@ -73,6 +89,7 @@ const csvColumns = [
   "cve_id",
   "severity",
   "cvss_score",
+  "severity_basis",
   "status",
   "false_positive",
   "component",

@@ -1,5 +1,7 @@
 /** SARIF as GitHub's code scanning takes it. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { placeOf } from "../../scripts/weir/report.ts";
 import { sarifOf } from "../../src/security/findings/details/sarif.ts";
 import { sampleFinding } from "../support/security/sample-finding.ts";
 
@@ -64,4 +66,23 @@ test("what is not affected is a suppressed result with its reason", () => {
   expect(decided?.results[0]?.suppressions).toEqual([
     { kind: "external", status: "accepted", justification: "code_not_reachable" },
   ]);
+});
+
+test("malware has a score of its severity in SARIF, and the message says what it is", () => {
+  const malware = sampleFinding({ severity: "critical", cvss_score: 4.3, severity_basis: "malware" });
+  const [found] = sarifOf([malware], () => "x").runs;
+  expect(found?.tool.driver.rules[0]?.properties["security-severity"]).toBe("9.5");
+  expect(found?.results[0]?.message.text).toContain("(critical, CVSS 4.3, malware)");
+});
+
+test("an absolute path in the working folder is relative in SARIF, and one outside it is kept with a warning", () => {
+  const place = (given: string) => placeOf({ given, isSarif: true });
+  expect(place(join(process.cwd(), "web", "bom.json"))).toEqual({ path: join("web", "bom.json"), warnings: [] });
+  expect(place("./..bom.json")).toEqual({ path: "..bom.json", warnings: [] });
+  for (const outside of ["../bom.json", "/bom.json"]) {
+    expect(place(outside)).toEqual({
+      path: outside,
+      warnings: [expect.stringContaining("--location names one of the repository")],
+    });
+  }
 });

@@ -74,8 +74,9 @@ CREATE TABLE vulnerabilities (
   score numeric(3, 1) CHECK (score BETWEEN 0 AND 10),
   cvss_version text,
   cvss_vector text,
-  -- Id of the record with this severity.
+  -- Id of the record with this severity, and whether it is a vector's score, the record's word, or critical as malware. NULL: none has one.
   severity_source text COLLATE "C",
+  severity_basis text CHECK (severity_basis IN ('vector', 'word', 'malware')),
   -- The order of lists: 1,000 for each step of severity (low 1 to critical 4) and ten times the score. Without a severity 1 to 999: the month in
   -- which the first of its records was published, counted from January 1999 (1), so that the newest come first. 0: no record says when it was
   -- published, or the score is 0.0.

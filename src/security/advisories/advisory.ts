@@ -29,8 +29,9 @@ export interface Advisory {
 
 /** A severity as the record has it, unchecked: its vector may be broken or belong to an unknown system. */
 export interface DeclaredSeverity {
-  /** Such as `CVSS_V3`. */
+  /** Such as `CVSS_V3`, or the name of a database that rates in words. */
   type: string;
+  /** A vector or a word. */
   score: string;
 }
 
@@ -92,6 +93,18 @@ export function isCve(id: string): boolean {
 
 export function isGhsa(id: string): boolean {
   return id.startsWith("GHSA-");
+}
+
+/** CWE-506, embedded malicious code, and its kinds (https://cwe.mitre.org/data/definitions/506.html). */
+const malwareWeaknesses = /^CWE-(?:50[6-9]|51[0-2])$/;
+
+/**
+ * Whether a record says that a package is malicious: those of OpenSSF's malicious-packages, and GitHub's of such a weakness.
+ * @param record.cwes `database_specific.cwe_ids`, as the record has it
+ */
+export function isMalware({ id, cwes }: { id: string; cwes: unknown }): boolean {
+  if (id.startsWith("MAL-")) return true;
+  return isGhsa(id) && [cwes].flat().some((cwe) => typeof cwe === "string" && malwareWeaknesses.test(cwe));
 }
 
 /**

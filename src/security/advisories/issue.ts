@@ -2,15 +2,16 @@
  * Builds an issue from all records about it: its name, description, severity and rank. GitHub's records come first, because they are edited
  * for readers, then CVE records, then others by id. Withdrawn records count only if all records are withdrawn.
  *
- * Most databases leave the severity to others, so it is chosen from all records: the newest CVSS version with a valid vector, then the CVE
- * record, then GitHub's, then the higher score. A broken vector gives no severity. The rank sorts lists: by severity and score, and without
- * a severity by the month of the first publication, since such records have no other sign of urgency.
+ * Most databases leave the severity to others, so it is chosen from all records. Malware is critical. Else the newest CVSS version with a
+ * valid vector counts, then the CVE record, then GitHub's, then the higher score. Without a valid vector, the word of a record counts, with
+ * the same precedence: a gate must not pass what its database calls critical. The rank sorts lists: by severity and score, and without a
+ * severity by the month of the first publication, since such records have no other sign of urgency.
  */
 import { byCodeUnits, shortened } from "../../kernel/text.ts";
 import { issueDescriptionCharactersMax, issueTextCharactersMax } from "../limits.ts";
-import { isCve, isGhsa, type Advisory, type DeclaredSeverity } from "./advisory.ts";
+import { isCve, isGhsa, isMalware, type Advisory, type DeclaredSeverity } from "./advisory.ts";
 import type { AliasGroup } from "./alias-groups.ts";
-import { type CvssSeverity, CvssError, scoreVector, type CvssScore } from "./cvss.ts";
+import { type CvssSeverity, CvssError, scoreVector, type CvssScore, type CvssVersion } from "./cvss.ts";
 
 export interface Issue {
   name: string;
@@ -62,12 +63,24 @@ export interface IssueFacts {
   /** Only the beginning, as in `details`. */
   summary: string;
   details: string;
-  /** Severities of the record and of its packages, without duplicates. */
+  /** Severities of the record and of its packages, without duplicates; words have the type `wordType`. */
   severities: DeclaredSeverity[];
+  malware: boolean;
 }
 
-export function factsOf({ id, withdrawn, published, summary, details, severities, affected }: Advisory): IssueFacts {
-  const declared = [...severities, ...affected.flatMap((one) => one.severities)].map(({ type, score }) => ({ type, score }));
+/** The type of a severity that a record says in a word outside its field `severity`. */
+export const wordType = "word";
+/** No word of a severity is longer. */
+export const wordCharactersMax = 20;
+
+export function factsOf(advisory: Advisory): IssueFacts {
+  const { id, withdrawn, published, summary, details, severities, affected, databaseSpecific } = advisory;
+  const specifics = [databaseSpecific, ...affected.flatMap((one) => [one.databaseSpecific, one.ecosystemSpecific])];
+  const words = specifics.flatMap(({ severity }) => (typeof severity === "string" ? severity.slice(0, wordCharactersMax) : []));
+  const declared = [
+    ...[...severities, ...affected.flatMap((one) => one.severities)].map(({ type, score }) => ({ type, score })),
+    ...words.map((score) => ({ type: wordType, score })),
+  ];
   return {
     id,
     withdrawn: withdrawn !== null,
@@ -75,17 +88,25 @@ export function factsOf({ id, withdrawn, published, summary, details, severities
     summary: beginningOf(summary),
     details: beginningOf(details),
     severities: [...new Map(declared.map((one) => [`${one.type} ${one.score}`, one])).values()],
+    malware: isMalware({ id, cwes: databaseSpecific["cwe_ids"] }),
   };
 }
 
-export interface SeverityRecord extends Pick<Advisory, "id" | "severities"> {
-  /** Absent if `severities` includes those of the packages. */
-  affected?: readonly Pick<Advisory["affected"][number], "severities">[];
-}
+export type SeverityRecord = Pick<IssueFacts, "id" | "severities" | "malware">;
 
-interface IssueSeverity extends CvssScore {
+/** Where a severity comes from: the score of a CVSS vector, the word of a record, or that the package is malware. */
+export type SeverityBasis = "vector" | "word" | "malware";
+
+export interface IssueSeverity {
+  /** null: the score is 0.0. */
+  severity: CvssSeverity | null;
+  basis: SeverityBasis;
   /** Id of the record with this severity. */
   source: string;
+  /** Of the best vector; null: no record has a valid one. */
+  score: number | null;
+  version: CvssVersion | null;
+  vector: string | null;
 }
 
 interface RefusedSeverity {
@@ -96,20 +117,63 @@ interface RefusedSeverity {
 }
 
 interface ChosenSeverity {
-  /** null: no record has a valid vector. */
+  /** null: no record has a valid vector or a known word, and none is of malware. */
   severity: IssueSeverity | null;
   refused: RefusedSeverity[];
 }
 
 /**
- * Chooses the newest CVSS version with a valid vector; then the CVE record (NVD, CNA) before GitHub's and others; then the higher score.
+ * Malware is critical. Then the newest CVSS version with a valid vector counts; then the CVE record (NVD, CNA) before GitHub's and others;
+ * then the higher score. Without a valid vector, the words of records count, with the same precedence.
  * @param records.own records of only this issue
- * @param records.shared records of several issues; they count only if no other record has a vector
+ * @param records.shared records of several issues; of each kind they count only if no other record has a severity of that kind
  */
 export function chooseSeverity(records: { own: Iterable<SeverityRecord>; shared: Iterable<SeverityRecord> }): ChosenSeverity {
-  const own = scoredRecords(records.own);
-  const shared = scoredRecords(records.shared);
-  return { severity: own.severity ?? shared.severity, refused: [...own.refused, ...shared.refused] };
+  const [own, shared] = [[...records.own], [...records.shared]];
+  const [ownScores, sharedScores] = [scoredRecords(own), scoredRecords(shared)];
+  const scored = ownScores.severity ?? sharedScores.severity;
+  const malware = own.find((one) => one.malware) ?? shared.find((one) => one.malware);
+  const { score, version, vector } = scored ?? noVector;
+  const severity = malware
+    ? ({ severity: "critical", basis: "malware", source: malware.id, score, version, vector } as const)
+    : (scored ?? wordOf(own) ?? wordOf(shared));
+  return { severity, refused: [...ownScores.refused, ...sharedScores.refused] };
+}
+
+const noVector = { score: null, version: null, vector: null };
+
+/**
+ * The words of databases, in lower case: GitHub writes CRITICAL, HIGH, MODERATE and LOW; Bitnami, curl and OSS-Fuzz write medium; Red Hat
+ * and Microsoft write important. Others, such as negligible, are no severity.
+ */
+const severityWords: ReadonlyMap<string, CvssSeverity> = new Map([
+  ["critical", "critical"],
+  ["high", "high"],
+  ["important", "high"],
+  ["medium", "medium"],
+  ["moderate", "medium"],
+  ["low", "low"],
+]);
+
+function wordOf(records: readonly SeverityRecord[]): IssueSeverity | null {
+  const found = records.flatMap(({ id: source, severities }) =>
+    severities.flatMap(({ type, score: word }): (IssueSeverity & { severity: CvssSeverity })[] => {
+      const severity = isVectorType(type) ? undefined : severityWords.get(word.trim().toLowerCase());
+      return severity === undefined ? [] : [{ severity, basis: "word", source, ...noVector }];
+    }),
+  );
+  const inOrder = found.toSorted(
+    (one, other) =>
+      sourceRankOf(one.source) - sourceRankOf(other.source) ||
+      steps[other.severity] - steps[one.severity] ||
+      byCodeUnits(one.source, other.source),
+  );
+  return inOrder[0] ?? null;
+}
+
+/** Other types are names of databases, such as Ubuntu, whose score is a word. */
+function isVectorType(type: string): boolean {
+  return type.startsWith("CVSS_");
 }
 
 function notWithdrawn(records: readonly IssueFacts[]): IssueFacts[] {
@@ -133,9 +197,9 @@ function publicationRank(records: readonly IssueFacts[]): number {
 
 const steps: Record<CvssSeverity, number> = { low: 1, medium: 2, high: 3, critical: 4 };
 
-/** The rank in lists: by severity, then by score. */
-function rankOf(severity: IssueSeverity): number {
-  return (severity.severity === null ? 0 : steps[severity.severity]) * 1000 + Math.round(severity.score * 10);
+/** The rank in lists: by severity, then by score, those without a score last. */
+function rankOf({ severity, score }: IssueSeverity): number {
+  return (severity === null ? 0 : steps[severity]) * 1000 + Math.round((score ?? 0) * 10);
 }
 
 /** The first summary, which is one line; if there is none, the first details. */
@@ -148,14 +212,16 @@ function beginningOf(text: string): string {
   return text.slice(0, issueTextCharactersMax).toWellFormed();
 }
 
-function scoredRecords(records: Iterable<SeverityRecord>): ChosenSeverity {
-  const found: IssueSeverity[] = [];
+type ScoredSeverity = CvssScore & { source: string; basis: "vector" };
+
+function scoredRecords(records: readonly SeverityRecord[]): { severity: ScoredSeverity | null; refused: RefusedSeverity[] } {
+  const found: ScoredSeverity[] = [];
   const refused: RefusedSeverity[] = [];
-  for (const { id: source, severities, affected = [] } of records) {
-    for (const declared of [...severities, ...affected.flatMap((one) => one.severities)]) {
-      if (!declared.type.startsWith("CVSS_")) continue;
+  for (const { id: source, severities } of records) {
+    for (const declared of severities) {
+      if (!isVectorType(declared.type)) continue;
       try {
-        found.push({ ...scoreDeclared(declared), source });
+        found.push({ ...scoreDeclared(declared), source, basis: "vector" });
       } catch (error) {
         if (!(error instanceof CvssError)) throw error;
         refused.push({ source, vector: declared.score, reason: error.message });
@@ -173,7 +239,7 @@ function scoreDeclared({ type, score: vector }: DeclaredSeverity): CvssScore {
   return score;
 }
 
-function bySeverityPrecedence(one: IssueSeverity, other: IssueSeverity): number {
+function bySeverityPrecedence(one: ScoredSeverity, other: ScoredSeverity): number {
   return (
     Number(other.version) - Number(one.version) ||
     sourceRankOf(one.source) - sourceRankOf(other.source) ||

@@ -6,8 +6,9 @@
 import type { Transaction } from "../../backing/backing.ts";
 import { arrayText } from "../../backing/sql-text.ts";
 import { issueTextCharactersMax } from "../limits.ts";
+import { isMalware } from "./advisory.ts";
 import type { RecordAliases, AliasGroup, StoredIssue } from "./alias-groups.ts";
-import type { IssueFacts, Issue } from "./issue.ts";
+import { type IssueFacts, type Issue, wordCharactersMax, wordType } from "./issue.ts";
 
 /** Until the transaction ends, no other import runs: each of two would group without the other's records. */
 export async function lockImports(tx: Transaction): Promise<void> {
@@ -32,14 +33,21 @@ export async function selectFacts(ids: readonly string[], tx: Transaction): Prom
 
 /** Facts about stored records, without the records themselves, which may be large. */
 export async function selectIssueFacts(ids: readonly string[], tx: Transaction): Promise<IssueFacts[]> {
-  return tx<IssueFacts[]>`
-    SELECT id, withdrawn, record ->> 'published' AS published, left(coalesce(record ->> 'summary', ''), ${issueTextCharactersMax}) AS summary,
+  const rows = await tx<(Omit<IssueFacts, "malware"> & { cwes: unknown })[]>`
+    SELECT id, withdrawn, record #> '{database_specific,cwe_ids}' AS cwes, record ->> 'published' AS published, left(coalesce(record ->> 'summary', ''), ${issueTextCharactersMax}) AS summary,
       left(coalesce(record ->> 'details', ''), ${issueTextCharactersMax}) AS details,
       (SELECT coalesce(jsonb_agg(one), '[]') FROM (
           SELECT jsonb_path_query(record, '$.severity[*]') AS one
-          UNION ALL SELECT jsonb_path_query(record, '$.affected[*].severity[*]')) AS declared
+          UNION ALL SELECT jsonb_path_query(record, '$.affected[*].severity[*]')
+          UNION ALL SELECT DISTINCT jsonb_build_object('type', ${wordType}::text, 'score', left(word #>> '{}', ${wordCharactersMax}))
+            FROM (
+              SELECT jsonb_path_query(record, '$.database_specific.severity') AS word
+              UNION ALL SELECT jsonb_path_query(record, '$.affected[*].database_specific.severity')
+              UNION ALL SELECT jsonb_path_query(record, '$.affected[*].ecosystem_specific.severity')) AS said
+            WHERE jsonb_typeof(word) = 'string') AS declared
         WHERE jsonb_typeof(one) = 'object') AS severities
     FROM advisories WHERE id = ANY (${textArray(ids)}::text[])`;
+  return rows.map(({ cwes, ...facts }) => ({ ...facts, malware: isMalware({ id: facts.id, cwes }) }));
 }
 
 /** These names and all names that aliases connect with them, directly or through other names. */
@@ -152,18 +160,18 @@ export async function updateIssues(rows: readonly { id: bigint; issue: Issue }[]
   if (rows.length === 0) return;
   await tx`
     UPDATE vulnerabilities SET name = given.name, severity = given.severity, score = given.score, cvss_version = given.cvss_version,
-      cvss_vector = given.cvss_vector, severity_source = given.severity_source, rank = given.rank, description = given.description,
+      cvss_vector = given.cvss_vector, severity_source = given.severity_source, severity_basis = given.severity_basis, rank = given.rank, description = given.description,
       withdrawn = given.withdrawn
     FROM (SELECT * FROM unnest(
       ${arrayText(rows, ({ id }) => id)}::bigint[], ${columnTexts(
         rows.map(({ issue }) => issue),
         tx,
       )})
-      AS given (id, name, severity, score, cvss_version, cvss_vector, severity_source, rank, description, withdrawn)) AS given
+      AS given (id, name, severity, score, cvss_version, cvss_vector, severity_source, severity_basis, rank, description, withdrawn)) AS given
     WHERE vulnerabilities.id = given.id AND (vulnerabilities.name, vulnerabilities.severity, vulnerabilities.score,
-        vulnerabilities.cvss_version, vulnerabilities.cvss_vector, vulnerabilities.severity_source, vulnerabilities.rank,
+        vulnerabilities.cvss_version, vulnerabilities.cvss_vector, vulnerabilities.severity_source, vulnerabilities.severity_basis, vulnerabilities.rank,
         vulnerabilities.description, vulnerabilities.withdrawn)
-      IS DISTINCT FROM (given.name, given.severity, given.score, given.cvss_version, given.cvss_vector, given.severity_source, given.rank,
+      IS DISTINCT FROM (given.name, given.severity, given.score, given.cvss_version, given.cvss_vector, given.severity_source, given.severity_basis, given.rank,
         given.description, given.withdrawn)`;
 }
 
@@ -171,7 +179,8 @@ export async function updateIssues(rows: readonly { id: bigint; issue: Issue }[]
 export async function insertIssues(issues: readonly Issue[], tx: Transaction): Promise<Map<string, bigint>> {
   if (issues.length === 0) return new Map();
   const rows = await tx<{ id: bigint; name: string }[]>`
-    INSERT INTO vulnerabilities (name, severity, score, cvss_version, cvss_vector, severity_source, rank, description, withdrawn)
+    INSERT INTO vulnerabilities (name, severity, score, cvss_version, cvss_vector, severity_source, severity_basis, rank, description,
+      withdrawn)
     SELECT * FROM unnest(${columnTexts(issues, tx)})
     RETURNING id, name`;
   return new Map(rows.map(({ id, name }) => [name, id]));
@@ -266,6 +275,7 @@ function columnTexts(issues: readonly Issue[], tx: Transaction) {
     ${column(({ name }) => name)}::text[], ${column(({ severity }) => severity?.severity ?? null)}::text[],
     ${column(({ severity }) => severity?.score ?? null)}::numeric[], ${column(({ severity }) => severity?.version ?? null)}::text[],
     ${column(({ severity }) => severity?.vector ?? null)}::text[], ${column(({ severity }) => severity?.source ?? null)}::text[],
+    ${column(({ severity }) => severity?.basis ?? null)}::text[],
     ${column(({ rank }) => rank)}::smallint[], ${column(({ description }) => description)}::text[],
     ${column(({ withdrawn }) => withdrawn)}::boolean[]`;
 }

@@ -8,6 +8,7 @@ import { Type, type Static } from "@sinclair/typebox";
 import type { FieldValue } from "../../accounts/audit/store.ts";
 import { DomainError } from "../../accounts/errors.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
+import type { SeverityBasis } from "../advisories/issue.ts";
 import { lineOf } from "../fields.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
@@ -26,9 +27,22 @@ export const FindingStatusView = Type.Unsafe<FindingStatus>(
 
 export const SeverityView = Type.Unsafe<"critical" | "high" | "medium" | "low" | null>(
   Type.Union([...["critical", "high", "medium", "low"].map((word) => Type.Literal(word)), Type.Null()], {
-    description: "null when no source gives a score",
+    description: "null when no advisory gives one",
   }),
 );
+
+export const SeverityBasisView = Type.Unsafe<SeverityBasis | null>(
+  Type.Union([...["vector", "word", "malware"].map((word) => Type.Literal(word)), Type.Null()], {
+    description:
+      "Where the severity comes from: the score of a CVSS vector, the word of an advisory without a valid vector, or malware, which is critical; null when there is none",
+  }),
+);
+
+/** What a vector's score does not say by itself. @returns at most one */
+export function basisWords(basis: SeverityBasis | null): string[] {
+  if (basis === "malware") return ["malware"];
+  return basis === "word" ? ["the advisory's word"] : [];
+}
 
 const value = (description: string) => Type.Union([Type.String(), Type.Boolean(), Type.Null()], { description });
 
@@ -92,7 +106,7 @@ export function ecosystemNameOf(ecosystem: Ecosystem): EcosystemName {
 }
 
 export const cvssScore = Type.Union([Type.Number(), Type.Null()], {
-  description: "The CVSS score behind the severity, 0 to 10; null when there is none",
+  description: "The CVSS score, 0 to 10; null when no advisory has a valid vector",
 });
 export const ecosystem = Type.Unsafe<EcosystemName | null>(
   Type.Union([...ecosystemNames.map((word) => Type.Literal(word)), Type.Null()], { description: "The component's ecosystem" }),

@@ -2,7 +2,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { textOrNull } from "../../http/json-schema.ts";
 import type { ExploitFacts } from "./store.ts";
-import { cvssScore, fixVersion, FindingStatusView, SeverityView } from "../findings/schema.ts";
+import { cvssScore, fixVersion, FindingStatusView, SeverityBasisView, SeverityView } from "../findings/schema.ts";
 
 const texts = (description: string) => Type.Array(Type.String(), { description });
 const count = (description: string) => Type.Integer({ description });
@@ -75,6 +75,7 @@ export const VulnerabilityRecord = Type.Object(
     cvss_version: textOrNull("2.0, 3.0, 3.1 or 4.0"),
     cvss_vector: textOrNull("The vector of the score"),
     severity_source: textOrNull("Id of the advisory with this severity"),
+    severity_basis: SeverityBasisView,
     ...exploitFields,
     affected_component: textOrNull("A component of the active scope that has it, as name@version; null when none has"),
     affected_project: textOrNull("The project of that component"),

@@ -74,7 +74,7 @@ function messageOf(id: string, [name = id, ...others]: readonly string[]): strin
 }
 
 async function viewIssue(issue: store.IssueRow, sql: Queries) {
-  const { name, severity, score, cvssVersion, cvssVector, severitySource, ids, shared } = issue;
+  const { name, severity, score, cvssVersion, cvssVector, severitySource, severityBasis, ids, shared } = issue;
   const records = await boundedRecords(issue, sql);
   const { leftOut: texts, ...summary } = summaryOf(records.shown.map(({ advisory }) => advisory));
   const { leftOut: packages, affected } = affectedPackages(records.shown);
@@ -86,6 +86,7 @@ async function viewIssue(issue: store.IssueRow, sql: Queries) {
     cvss_version: cvssVersion,
     cvss_vector: cvssVector,
     severity_source: severitySource,
+    severity_basis: severityBasis,
     ...summary,
     aliases: aliases.slice(0, limits.vulnerabilityAliasesMax),
     sources: records.shown.map(({ advisory }) => advisory.id),

@@ -4,6 +4,7 @@
  */
 import { arrayText } from "../../backing/sql-text.ts";
 import type { Queries } from "../../backing/backing.ts";
+import type { SeverityBasis } from "../advisories/issue.ts";
 import type { Severity, FindingStatus } from "../findings/schema.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Scope } from "../operation.ts";
@@ -17,6 +18,7 @@ export interface IssueRow {
   cvssVersion: string | null;
   cvssVector: string | null;
   severitySource: string | null;
+  severityBasis: SeverityBasis | null;
   /** Names of this issue only, and names that it shares with other issues. */
   ids: string[];
   shared: string[];
@@ -26,6 +28,7 @@ export interface IssueRow {
 export async function selectByName(name: string, sql: Queries): Promise<IssueRow[]> {
   return sql<IssueRow[]>`
     SELECT id, name, severity, score, cvss_version AS "cvssVersion", cvss_vector AS "cvssVector", severity_source AS "severitySource",
+      severity_basis AS "severityBasis",
       array(SELECT name FROM vulnerability_names WHERE vulnerability_id = id AND NOT shared ORDER BY name) AS ids,
       array(SELECT name FROM vulnerability_names WHERE vulnerability_id = id AND shared ORDER BY name) AS shared
     FROM vulnerabilities

@@ -82,6 +82,12 @@ describe.each(databases)("an import on $name", ({ open, runsAll }) => {
       about("PYSEC-1", { aliases: ["CVE-2026-0001"] }),
       about("OSV-9", { aliases: ["GHSA-aaaa-bbbb-cccc", "CVE-2026-0002"], summary: "Of two" }),
       about("CVE-2026-0001", scored("CVSS_V3", mediumVector)),
+      about("MAL-2026-1", { aliases: ["CVE-2026-0003"] }),
+      about("CVE-2026-0003", scored("CVSS_V3", mediumVector)),
+      about("GHSA-bbbb-bbbb-cccc", { aliases: ["PYSEC-5"], database_specific: { severity: "HIGH", cwe_ids: ["CWE-79"] } }),
+      about("PYSEC-5"),
+      about("GHSA-cccc-bbbb-cccc", { aliases: ["PYSEC-6"], database_specific: { cwe_ids: ["CWE-506"] } }),
+      about("PYSEC-6"),
     ];
     const storedIssues = async () => (await store.issues()).map(({ id: _id, ...issue }) => issue);
     await store.take(...records);
@@ -89,7 +95,13 @@ describe.each(databases)("an import on $name", ({ open, runsAll }) => {
     await database.sql.unsafe(`TRUNCATE ${emptied} CASCADE`);
     for (const record of records.toReversed()) await store.take(record);
     expect(await storedIssues()).toEqual(atOnce);
-    expect(atOnce).toHaveLength(2);
+    expect(atOnce.map(({ severity, basis, rank }) => [severity, basis, rank])).toEqual([
+      ["medium", "vector", 2054],
+      [null, null, 0],
+      ["critical", "malware", 4054],
+      ["high", "word", 3000],
+      ["critical", "malware", 4000],
+    ]);
   });
 
   test("stored entries of packages have all data for matching, without ranges of commits", async () => {

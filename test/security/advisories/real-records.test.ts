@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Advisory, isCve } from "../../../src/security/advisories/advisory.ts";
 import { groupAliases, groupsByName } from "../../../src/security/advisories/alias-groups.ts";
-import { chooseSeverity } from "../../../src/security/advisories/issue.ts";
+import { chooseSeverity, factsOf } from "../../../src/security/advisories/issue.ts";
 import { readArchive } from "../../support/security/advisories.ts";
 import { testData } from "../../support/test-data.ts";
 
@@ -39,7 +39,7 @@ describe.skipIf(absent)("real records (WEIR_TEST_DATA)", () => {
 
   test("every vector is scored, or refused with its record", async () => {
     const { advisories } = await advisoriesOf(testData("pypa-advisories-a-to-m.tar.gz"));
-    const judged = advisories.map((advisory) => chooseSeverity({ own: [advisory], shared: [] }));
+    const judged = advisories.map((advisory) => chooseSeverity({ own: [factsOf(advisory)], shared: [] }));
     expect(judged.flatMap(({ refused }) => refused)).toEqual([]);
     expect(judged.filter(({ severity }) => severity !== null).length).toBeGreaterThan(100);
   });

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
-import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
+import { fixedIn, lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { shop } from "../../support/security/shop.ts";
 import { until } from "../../support/until.ts";
 
@@ -38,14 +38,27 @@ test("an upload with --fail-on waits for the scan, shows the findings, and exits
   const gate = ["sbom", "upload", bom, ...inW, "--project", "shop"];
   const failed = await whileScanned(...gate, "--fail-on", "medium");
   expect([failed.code, failed.error]).toEqual([3, expect.stringContaining("2 open vulnerabilities of severity medium or above")]);
+  expect(failed.error).toContain(
+    "1 open vulnerability without a severity is not counted by --fail-on medium; --fail-on any counts all\n",
+  );
   expect(failed.out).toMatch(/^critical +high +medium +low +unknown +total\n0 +2 +0 +0 +1 +3\n/m);
   expect(failed.out).toMatch(/high +7\.5 +CVE-2024-000[12] +lodash 4\.17\.20 +4\.17\.21 +open +shop$/m);
   const passed = await line.weir.run(...gate, "--fail-on", "critical", "--json");
   expect([passed.code, JSON.parse(passed.out)]).toMatchObject([
     0,
-    { scan_status: "completed", vulnerability_counts: { high: 2, total: 3 }, failed: false },
+    {
+      scan_status: "completed",
+      vulnerability_counts: { high: 2, total: 3 },
+      not_counted: { without_severity: 1 },
+      failed: false,
+    },
   ]);
-  expect((await line.weir.run(...gate, "--fail-on", "any")).code).toBe(3);
+  const any = await line.weir.run(...gate, "--fail-on", "any", "--json");
+  expect([any.code, JSON.parse(any.out), any.error]).toMatchObject([
+    3,
+    { not_counted: { without_severity: 0 } },
+    expect.not.stringContaining("not counted"),
+  ]);
 });
 
 test("without advisories for any of the components a gate fails with an exit code of its own, and its SARIF says why", async () => {
@@ -136,6 +149,11 @@ test("a report of an upload is the SARIF of its live findings, at the uploaded f
   const sarif = JSON.parse(await readFile(output, "utf8"));
   expect(sarif.runs[0].results).toHaveLength(3);
   expect(decodeURIComponent(sarif.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri)).toBe(bom);
+  expect(error).toContain(`SARIF has "${bom}", which is not in the working folder`);
+  expect(sarif.runs[0].invocations[0].toolExecutionNotifications).toContainEqual({
+    level: "warning",
+    message: { text: "1 open vulnerability without a severity is not counted by --fail-on high; --fail-on any counts all" },
+  });
   const missing = await line.weir.run(...gate, "--format", "sarif", "--output", join(line.folder, "none", "x"));
   expect([missing.code, missing.error]).toEqual([1, expect.stringContaining("Cannot write")]);
 });
@@ -146,9 +164,9 @@ test("finding list is a table for people, and its CSV has every finding of the f
   expect(out).toMatch(/\n\n2 of 3; --after fnd_\S+ lists the next ones\n$/);
   const csv = await line.weir.run("finding", "list", ...inW, "--severity", "high", "--format", "csv");
   const [head, first, ...others] = csv.out.trimEnd().split("\r\n");
-  expect(head).toStartWith("id,cve_id,severity,cvss_score,status,false_positive,component,");
+  expect(head).toStartWith("id,cve_id,severity,cvss_score,severity_basis,status,false_positive,component,");
   expect(first).toMatch(
-    /^fnd_\w+,CVE-2024-000[12],high,7\.5,open,false,lodash,4\.17\.20,npm,pkg:npm\/lodash@4\.17\.20,4\.17\.21,shop,/,
+    /^fnd_\w+,CVE-2024-000[12],high,7\.5,,open,false,lodash,4\.17\.20,npm,pkg:npm\/lodash@4\.17\.20,4\.17\.21,shop,/,
   );
   expect(others).toHaveLength(1);
   for (const [words, reason] of [
@@ -287,4 +305,29 @@ test("imported EPSS scores and CISA's catalog rank open findings, and a newer fi
     "403",
   );
   expect(await line.weir.run("exploits", "import")).toMatchObject({ code: 2 });
+});
+
+test("--fail-on critical stops malware, and what an advisory calls critical in a word alone, and says where the severity comes from", async () => {
+  const affected = (name: string) => [{ ecosystem: "npm" as const, name, ranges: fixedIn("9.0.0") }];
+  await world.publish(
+    { id: "MAL-2026-1", affected: affected("evil") },
+    { id: "GHSA-aaaa-bbbb-cccc", affected: affected("worded"), specific: { severity: "CRITICAL" } },
+  );
+  const gateOf = async (name: string) => {
+    const path = join(line.folder, `${name}.json`);
+    const component = { type: "library", name, version: "1.0.0", purl: `pkg:npm/${name}@1.0.0` };
+    await writeFile(path, JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", components: [component] }));
+    return whileScanned("sbom", "upload", path, ...inW, "--project", name, "--fail-on", "critical");
+  };
+  for (const [name, basis, words] of [
+    ["evil", "malware", "critical, malware"],
+    ["worded", "word", "critical, the advisory's word"],
+  ] as const) {
+    const { code, error } = await gateOf(name);
+    expect([code, error]).toEqual([3, expect.stringContaining("1 open vulnerability of severity critical")]);
+    const { data } = await line.weir.json("finding", "list", ...inW, "--project", name);
+    expect(data).toMatchObject([{ severity: "critical", cvss_score: null, severity_basis: basis }]);
+    const shown = await line.weir.run("finding", "show", "--id", Object(data)[0].id, ...inW);
+    expect(shown.out).toMatch(new RegExp(`^severity +${words}$`, "m"));
+  }
 });

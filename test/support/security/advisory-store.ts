@@ -14,6 +14,7 @@ export interface IssueRow {
   names: string[];
   shared: string[];
   severity: string | null;
+  basis: string | null;
   score: string | null;
   source: string | null;
   rank: number;
@@ -49,7 +50,7 @@ export class AdvisoryStore {
   /** Those that have not ended, by their names. */
   async issues(): Promise<IssueRow[]> {
     return this.#sql<IssueRow[]>`
-      SELECT id, name, severity, score, severity_source AS source, rank, description, withdrawn,
+      SELECT id, name, severity, score, severity_source AS source, severity_basis AS basis, rank, description, withdrawn,
         array(SELECT name FROM vulnerability_names WHERE vulnerability_id = id AND NOT shared ORDER BY name) AS names,
         array(SELECT name FROM vulnerability_names WHERE vulnerability_id = id AND shared ORDER BY name) AS shared
       FROM vulnerabilities WHERE NOT ended ORDER BY name`;

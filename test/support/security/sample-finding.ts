@@ -7,6 +7,7 @@ export function sampleFinding(changes: Partial<FindingRow> = {}): FindingRow {
     cve_id: "CVE-2024-1",
     severity: "high",
     cvss_score: 7.5,
+    severity_basis: "vector",
     status: "open",
     false_positive: false,
     component: "lodash",

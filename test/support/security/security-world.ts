@@ -30,6 +30,8 @@ export interface TestRecord {
   withdrawn?: boolean;
   /** When: ISO 8601 in UTC. */
   published?: string;
+  /** The record's `database_specific`. */
+  specific?: Record<string, unknown>;
   affected: (OsvAffected & { ecosystem: Ecosystem; name: string; custom_ranges?: unknown })[];
 }
 
@@ -111,10 +113,11 @@ export class SecurityWorld {
 
   /** Imports records, each state newer than all before it. */
   async publish(...records: TestRecord[]): Promise<void> {
-    const osv = records.map(({ id, aliases = [], withdrawn = false, published, affected }) => ({
+    const osv = records.map(({ id, aliases = [], withdrawn = false, published, specific, affected }) => ({
       id,
       aliases,
       ...(published !== undefined && { published }),
+      ...(specific !== undefined && { database_specific: specific }),
       ...(withdrawn && { withdrawn: "2026-02-01T00:00:00Z" }),
       affected: affected.map(({ ecosystem, name, ranges = [], versions = [], custom_ranges: custom }) => ({
         package: { ecosystem, name },

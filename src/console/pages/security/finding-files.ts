@@ -81,6 +81,7 @@ const csvColumns: [string, (row: SearchedFinding) => string | number | null][] =
   ["vulnerability", (row) => row.cve_id],
   ["severity", (row) => row.severity],
   ["cvss_score", (row) => row.cvss_score],
+  ["severity_basis", (row) => row.severity_basis],
   ["epss", (row) => row.epss],
   ["known_exploited_since", (row) => row.known_exploited_since],
   ["status", (row) => row.status],

@@ -279,7 +279,7 @@ function findingTable(rows: readonly SearchedFinding[], { place, empty }: { plac
     caption: "Findings",
     columns: [
       { label: "Vulnerability", kind: "text", cell: nameCell(call) },
-      { label: "Severity", kind: "badge", cell: ({ severity, cvss_score: score }) => severityBadge(severity, score) },
+      { label: "Severity", kind: "badge", cell: (row) => severityBadge(row.severity, row.cvss_score, row.severity_basis) },
       ...exploitColumns,
       {
         label: "Component",

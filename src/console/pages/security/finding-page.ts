@@ -16,7 +16,7 @@ import { shareLink } from "../share-link.ts";
 import { justificationWords, ownerChoices, reasonFields, reasonsOf, statusBadge, statusChoices, triagedWords } from "./triage.ts";
 import { exploitFacts } from "./finding-list.ts";
 import { affectedTable, descriptionText, referenceList } from "./vulnerability-page.ts";
-import { ecosystemName, severityBadge, rangeWords } from "./words.ts";
+import { basisText, ecosystemName, severityBadge, rangeWords } from "./words.ts";
 
 export const findingPage: Page = {
   of: "workspace",
@@ -45,7 +45,7 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: `${finding.cve_id} in ${finding.component}`,
     trail: [{ path: call.link("/findings"), label: "Findings" }],
-    badge: severityBadge(finding.severity, finding.cvss_score),
+    badge: severityBadge(finding.severity, finding.cvss_score, finding.severity_basis),
     actions: shareLink(call, {
       path: `/findings/${finding.id}`,
       readers: markup`Every member of ${userText(call.workspace.name)} can open it.`,
@@ -65,6 +65,7 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
     ["Project", markup`<a href="${call.link(`/projects/${project}`)}">${userText(finding.project)}</a>`],
     ["Component", `${component}${version === "" ? ", without a version" : ` ${version}`}`],
     ["Ecosystem", ecosystemName(finding.ecosystem)],
+    ["Severity from", basisText(finding.severity_basis)],
     ["Package URL", finding.purl === null ? null : markup`<code>${finding.purl}</code>`],
     ["Status", statusBadge(finding)],
     ...exploitFacts(finding),

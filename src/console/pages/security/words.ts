@@ -3,7 +3,7 @@
  * form stays as it is.
  */
 import { markup, type Html } from "../../../http/html.ts";
-import type { VulnerabilityCounts } from "../../../security/findings/lists/list-rows.ts";
+import type { FindingRow, VulnerabilityCounts } from "../../../security/findings/lists/list-rows.ts";
 import { severities, type Severity, ecosystemNames, type EcosystemName } from "../../../security/findings/schema.ts";
 import type { Filter } from "../../look/forms.ts";
 import { badge, type Tone } from "../../look/parts.ts";
@@ -11,10 +11,26 @@ import { badge, type Tone } from "../../look/parts.ts";
 const tones: Record<Severity, Tone> = { critical: "bad", high: "bad", medium: "warn", low: "neutral" };
 
 /** @param score CVSS; null: none */
-export function severityBadge(severity: Severity | null, score: number | null = null): Html {
+export function severityBadge(
+  severity: Severity | null,
+  score: number | null = null,
+  basis: FindingRow["severity_basis"] = null,
+): Html {
+  if (basis === "malware") return badge("bad", `${severity ?? "critical"}, malware`);
   const words = severity ?? "not rated";
   return badge(severity === null ? "neutral" : tones[severity], score === null ? words : `${words} ${score.toFixed(1)}`);
 }
+
+/** Where a severity comes from; null: there is none. */
+export function basisText(basis: FindingRow["severity_basis"]): string | null {
+  return basis === null ? null : bases[basis];
+}
+
+const bases = {
+  vector: "the score of a CVSS vector",
+  word: "the advisory's word: it has no valid CVSS vector",
+  malware: "the package is malware, which is critical",
+};
 
 /**
  * How many there are of each severity, without zeros.

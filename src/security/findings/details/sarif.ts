@@ -10,7 +10,7 @@ import { digestOf } from "../../../kernel/json.ts";
 import { shortened } from "../../../kernel/text.ts";
 import { version } from "../../../process/version.ts";
 import type { FindingRow } from "../lists/list-rows.ts";
-import type { Severity } from "../schema.ts";
+import { basisWords, type Severity } from "../schema.ts";
 
 /** GitHub accepts this many results per file, and this many rules. */
 export const sarifResultsMax = 25_000;
@@ -87,7 +87,9 @@ function ruleOf(id: string, found: readonly FindingRow[]) {
   const components = [...new Set(found.map(({ component }) => component))];
   const fixes = [...new Set(found.map(fixOf))];
   const severity = first?.severity ?? null;
-  const score = first?.cvss_score?.toFixed(1) ?? (severity === null ? null : usualScores[severity]);
+  // Malware may have a lower score than its severity.
+  const own = first?.severity_basis === "malware" ? undefined : first?.cvss_score?.toFixed(1);
+  const score = own ?? (severity === null ? null : usualScores[severity]);
   return {
     id,
     name: id,
@@ -109,8 +111,9 @@ function levelOf(severity: Severity | null): "error" | "warning" | "note" {
 }
 
 function messageOf(finding: FindingRow): string {
-  const { component, component_version: installed, cve_id: id, severity, cvss_score: score } = finding;
-  const facts = [severity ?? "severity unknown", ...(score === null ? [] : [`CVSS ${score.toFixed(1)}`])];
+  const { component, component_version: installed, cve_id: id, severity, cvss_score: score, severity_basis: basis } = finding;
+  const scored = score === null ? [] : [`CVSS ${score.toFixed(1)}`];
+  const facts = [severity ?? "severity unknown", ...scored, ...basisWords(basis)];
   return `${`${component} ${installed}`.trim()} has ${id} (${facts.join(", ")}). ${fixOf(finding)}`;
 }
 

@@ -6,6 +6,7 @@ import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries } from "../../../backing/backing.ts";
 import { findingSbomsShownMax } from "../../limits.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
+import type { SeverityBasis } from "../../advisories/issue.ts";
 import type { Page } from "../../fields.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { nameShown, rowsAtMost, stepsToPage, type Fragment, type ListScope } from "./list-store.ts";
@@ -25,6 +26,7 @@ export interface ListedFinding {
   rank: number;
   /** Whether the score is 0.0: its rank is the same as for no score. */
   scoredZero: boolean | null;
+  severityBasis: SeverityBasis | null;
   status: FindingStatus;
   falsePositive: boolean;
   component: string;
@@ -136,7 +138,8 @@ function shownRows(total: Fragment, sql: Queries): Fragment {
     SELECT ${total}::bigint AS total, row.*
     FROM (SELECT) AS one
     LEFT JOIN (
-      SELECT finding.id, vulnerability.name AS vulnerability, page.rank, vulnerability.score = 0 AS "scoredZero", finding.status,
+      SELECT finding.id, vulnerability.name AS vulnerability, page.rank, vulnerability.score = 0 AS "scoredZero",
+        vulnerability.severity_basis AS "severityBasis", finding.status,
         finding.false_positive AS "falsePositive", ${nameShown(sql`finding.component`, sql)} AS component, finding.version, package.ecosystem, finding.purl,
         finding.fix_version AS "fixVersion", finding.project_id AS project, project.name AS "projectName",
         ARRAY(
