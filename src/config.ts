@@ -22,6 +22,7 @@ import {
   readCatalogDir,
   readOidc,
   type OidcConfig,
+  readMcpOrigins,
   readTrustedProxies,
   readStripe,
   type StripeConfig,
@@ -78,6 +79,8 @@ export interface Config {
   mail: MailConfig | null;
   /** Takes cards for credit; null: credit is added by the operator alone. */
   stripe: StripeConfig | null;
+  /** Origins whose pages may call `/mcp`, besides those of this machine, in lower case. */
+  mcpOrigins: readonly string[];
   /** Addresses of the APIs that repositories are imported from, each without a trailing slash. */
   hostUrls: { github: string; gitlab: string };
   /** The address below which are `<ecosystem>/all.zip`, and whether the operator named it. */
@@ -151,6 +154,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     stripe: readStripe(environment, publicUrl),
     advisories: { url: hostUrl(environment, "ADVISORIES_URL", osvArchives), isNamed: Boolean(environment["ADVISORIES_URL"]) },
     outbound: outboundOf(environment),
+    mcpOrigins: readMcpOrigins(environment),
     hostUrls: {
       github: hostUrl(environment, "GITHUB_API_URL", "https://api.github.com"),
       gitlab: withGitlabPath(hostUrl(environment, "GITLAB_API_URL", "https://gitlab.com/api/v4")),

@@ -320,6 +320,7 @@ function toolsParts({ config, backing, keyring, clock, log }: FrontParts): Omit<
     notify: (topic) => backing.bus.broadcast(topic),
     keyring,
     hostUrls: config.hostUrls,
+    mcpOrigins: config.mcpOrigins,
     limits: sharedCallLimits(backing.bus, clock),
     attachments: own ? new AttachmentFolder(join(config.dataDir, "attachments")) : null,
   };

@@ -16,6 +16,7 @@ export const openVariables = [
   "CONSOLE",
   "PUBLIC_URL",
   "TRUSTED_PROXIES",
+  "MCP_ORIGINS",
   "MAIL_FROM",
   "GITHUB_API_URL",
   "GITLAB_API_URL",

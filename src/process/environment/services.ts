@@ -114,6 +114,20 @@ export function readTrustedProxies(environment: Environment): TrustedProxies {
   }
 }
 
+/** @throws ConfigError naming the text that is not an origin */
+export function readMcpOrigins(environment: Environment): string[] {
+  const names = text(environment, "MCP_ORIGINS", "")
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "");
+  // A browser writes the origins of its extensions and editors with schemes of their own.
+  const wrong = names.find((name) => !/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+$/.test(name));
+  if (wrong === undefined) return names;
+  throw new ConfigError(
+    `MCP_ORIGINS: "${wrong}" is no origin: such as https://inspector.example.com is needed, with commas between`,
+  );
+}
+
 const fallback = "./catalog-data";
 
 /** @throws ConfigError when CATALOG_DIR is set and is not a folder: a service without a catalog refuses every request */

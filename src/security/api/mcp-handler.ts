@@ -1,7 +1,10 @@
 /**
  * MCP over HTTP: stateless, so that any gateway of a fleet can answer any request. Messages are parsed here, because the SDK bounds neither
- * depth nor values. Cross-site browser requests are refused, so that a web page cannot use what the person's machine can reach; programs
- * send no origin. A call beyond its key's rate gets 429 and a JSON-RPC error; any other refusal is a result with `isError`.
+ * depth nor values. A call beyond its key's rate gets 429 and a JSON-RPC error; any other refusal is a result with `isError`.
+ *
+ * Programs send no origin. Of browsers' pages only those of this machine and of `MCP_ORIGINS` are answered, so that no other page can use
+ * what the person's machine can reach. They get the headers of https://fetch.spec.whatwg.org/#http-cors-protocol on every answer, so that
+ * a client also reads why it was refused, and none for credentials: a key is never in a cookie.
  */
 import { DomainError, LimitReachedError } from "../../accounts/errors.ts";
 import type { ReleaseSlot } from "../../accounts/quotas/fair-semaphore.ts";
@@ -9,6 +12,7 @@ import { scanJson } from "../../http/json.ts";
 import { callJsonValuesMax } from "../../http/limits.ts";
 import { GatewayError } from "../../kernel/errors.ts";
 import type { Logger } from "../../kernel/log.ts";
+import { shortened } from "../../kernel/text.ts";
 import { sbomCallBytesMax } from "../limits.ts";
 import type { SbomResult } from "../sboms/sbom-field.ts";
 import { holderOf } from "./call-limits.ts";
@@ -17,7 +21,7 @@ import type { McpEndpoint } from "./mcp-server.ts";
 import { callBody, throttled, readDocument } from "./read-input.ts";
 import { type AuthenticatedCall, type ToolsParts, runOperation, type OperationRequest } from "./run-operation.ts";
 
-/** Answers one message. Cross-site browser requests, which name their origin, are refused. */
+/** Answers one message. */
 export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Promise<Response> {
   const callers = new WeakMap<Request, Pick<OperationRequest, "caller" | "sbom" | "release">>();
   let opened: Promise<McpEndpoint> | null = null;
@@ -38,8 +42,6 @@ export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Prom
   return async (call) => {
     const { request, caller } = call;
     const endpoint = await open();
-    const foreign = endpoint.refuseForeign(request);
-    if (foreign) return foreign;
     const { message, sbom, release } = await readMessage(call, parts);
     try {
       if (Array.isArray(message)) return Response.json(rpcError(invalidRequest, noBatches), { status: 400 });
@@ -49,6 +51,55 @@ export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Prom
       release?.();
     }
   };
+}
+
+/** Pages of this machine, on any port. */
+const loopbackOrigin = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
+/** What a page may read of an answer besides its body. */
+const exposedHeaders = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Retry-After, X-Request-Id";
+/** Methods of the protocol: a client asks for an event stream by GET, and reads that there is none. */
+const pageMethods = "POST, GET, DELETE";
+const preflightSeconds = 600;
+/** Names of headers, as a preflight lists them; no list of a client is longer. */
+const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:, ?[\w!#$%&'*+.^`|~-]+)*$/;
+const headerNamesCharactersMax = 1_000;
+
+/** @param allowed origins besides those of this machine, in lower case. @returns the answer to a page of another site; null: go on */
+export function refuseForeign(request: Request, allowed: readonly string[]): Response | null {
+  const origin = request.headers.get("origin");
+  if (origin === null || isAllowed(origin, allowed)) return null;
+  const message = `Pages of ${shortened(origin, 100)} may not call this service: MCP_ORIGINS lists those that may`;
+  return Response.json(rpcError(limitReachedCode, message), { status: 403, headers: { vary: "Origin" } });
+}
+
+/** The answer to a browser that asks whether a page of an allowed origin may send a request; null: it does not ask. */
+export function preflight(request: Request): Response | null {
+  const { method, headers } = request;
+  if (method !== "OPTIONS" || !headers.has("origin") || !headers.has("access-control-request-method")) return null;
+  const asked = headers.get("access-control-request-headers") ?? "";
+  const isList = asked.length <= headerNamesCharactersMax && headerNames.test(asked);
+  return new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": pageMethods,
+      ...(isList && { "access-control-allow-headers": asked }),
+      "access-control-max-age": String(preflightSeconds),
+    },
+  });
+}
+
+/** Lets a page of an allowed origin read an answer. */
+export function readableByPage(request: Request, response: Response): Response {
+  response.headers.append("vary", "Origin");
+  const origin = request.headers.get("origin");
+  if (origin === null) return response;
+  response.headers.set("access-control-allow-origin", origin);
+  response.headers.set("access-control-expose-headers", exposedHeaders);
+  return response;
+}
+
+function isAllowed(origin: string, allowed: readonly string[]): boolean {
+  return loopbackOrigin.test(origin) || allowed.includes(origin.toLowerCase());
 }
 
 /** The revision of 2025-06-18 removed batches: one request would be many calls. */

@@ -5,8 +5,6 @@
  */
 import {
   createMcpHandler,
-  localhostAllowedOrigins,
-  originValidationResponse,
   ProtocolError,
   ProtocolErrorCode,
   Server,
@@ -14,7 +12,7 @@ import {
   type Tool,
 } from "@modelcontextprotocol/server";
 import { Type } from "@sinclair/typebox";
-import { jsonSchema } from "../../http/json-schema.ts";
+import { jsonSchema, type JsonSchema } from "../../http/json-schema.ts";
 import type { Operation } from "../operation.ts";
 import { Failure, successOf, type CallAnswer } from "./envelope.ts";
 import { fullName, operations } from "./operations.ts";
@@ -35,8 +33,6 @@ interface EndpointParts {
 }
 
 export interface McpEndpoint {
-  /** The answer to a cross-site browser request; undefined: it is not one. */
-  refuseForeign(request: Request): Response | undefined;
   /** @param message the request's body, parsed */
   answer(request: Request, message: unknown): Promise<Response>;
 }
@@ -46,7 +42,6 @@ export function mcpEndpoint({ slug, call, onError }: EndpointParts): McpEndpoint
     mcpServer(slug, (operation, input) => call({ operation, input, request }));
   const handler = createMcpHandler(({ requestInfo }) => serverFor(requestInfo), { onerror: onError });
   return {
-    refuseForeign: (request) => originValidationResponse(request, localhostAllowedOrigins()),
     answer: (request, message) => handler.fetch(request, { parsedBody: message }),
   };
 }
@@ -77,10 +72,32 @@ function describe(slug: string, operation: Operation): Tool {
     name: fullName(slug, operation),
     title,
     description,
-    inputSchema: rooted({ ...jsonSchema(input, new Map()), additionalProperties: false }),
+    inputSchema: rooted({ ...withoutAnyOf(jsonSchema(input, new Map())), additionalProperties: false }),
     outputSchema: rooted(answerSchema(operation)),
     annotations: { title, ...annotations },
   };
+}
+
+/**
+ * Writes branches of different types as one list of types, which means the same, because each of their other keywords concerns one type.
+ * Some clients refuse every tool of a list in which one has `anyOf`.
+ */
+function withoutAnyOf({ anyOf, properties, items, ...rest }: JsonSchema): JsonSchema {
+  const within = {
+    ...(isSchema(items) && { items: withoutAnyOf(items) }),
+    ...(isSchema(properties) && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, one]) => [name, isSchema(one) ? withoutAnyOf(one) : one]),
+      ),
+    }),
+  };
+  if (!Array.isArray(anyOf)) return { ...rest, ...within };
+  const branches = anyOf.filter(isSchema).map(withoutAnyOf);
+  return { ...Object.assign({}, ...branches), ...rest, ...within, type: branches.flatMap(({ type }) => type) };
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Both schemas describe objects. */

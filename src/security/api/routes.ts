@@ -9,16 +9,15 @@ import { DomainError } from "../../accounts/errors.ts";
 import { findToolsKey } from "../../accounts/keys/find.ts";
 import type { ToolsKeyRow } from "../../accounts/keys/store.ts";
 import { drainRequest } from "../../http/body.ts";
-import { requestTarget, Router, type RouteContext, type Routes } from "../../http/router.ts";
+import { requestTarget, requireMethod, Router, type RouteContext, type Routes } from "../../http/router.ts";
 import { newRequestId, hashKey, keyPrefix } from "../../kernel/ids.ts";
 import { jsonResponse } from "../../kernel/json.ts";
-import type { Logger } from "../../kernel/log.ts";
 import { attachmentBytesMax } from "../limits.ts";
 import type { Operation, Caller, Scope } from "../operation.ts";
 import type { AttachmentFolder } from "../tickets/attachment-folder.ts";
 import { holderOf } from "./call-limits.ts";
 import { failure, type CallAnswer, type Written, errorAnswer } from "./envelope.ts";
-import { mcpErrorAnswer, mcpHandler } from "./mcp-handler.ts";
+import { mcpErrorAnswer, mcpHandler, preflight, readableByPage, refuseForeign } from "./mcp-handler.ts";
 import {
   fullName,
   operations,
@@ -32,7 +31,6 @@ import { readInput, callBody, throttled } from "./read-input.ts";
 import { type AuthenticatedCall, type ToolsParts, runOperation } from "./run-operation.ts";
 
 type Handler = (call: AuthenticatedCall) => Promise<CallAnswer | Response>;
-type ErrorAnswer = (error: unknown, log: Logger) => Written;
 
 /** The routes, without any logic. */
 export function toolsRoutes(parts: ToolsParts): Routes {
@@ -42,18 +40,31 @@ export function toolsRoutes(parts: ToolsParts): Routes {
     return jsonResponse(body, { status, headers: { ...always, ...headers } });
   };
   const router = new Router({ clock });
-  const add = (path: string, handler: Handler, toAnswer: ErrorAnswer = errorAnswer): void => {
-    const handle = async ({ request }: RouteContext): Promise<Response> => {
-      const answer = await handler(await authenticate(request, parts));
-      if (!(answer instanceof Response)) return respond(answer);
-      answer.headers.set("x-content-type-options", "nosniff");
-      return answer;
-    };
-    router.add({ path, methods: ["POST"], handle, writeError: (error) => respond(toAnswer(error, log)) });
+  const answerOf = async (request: Request, handler: Handler): Promise<Response> => {
+    const answer = await handler(await authenticate(request, parts));
+    if (!(answer instanceof Response)) return respond(answer);
+    answer.headers.set("x-content-type-options", "nosniff");
+    return answer;
+  };
+  const add = (path: string, handler: Handler): void => {
+    const handle = ({ request }: RouteContext): Promise<Response> => answerOf(request, handler);
+    router.add({ path, methods: ["POST"], handle, writeError: (error) => respond(errorAnswer(error, log)) });
   };
   for (const operation of operations) add(`${toolsPrefix}/${fullName(slug, operation)}`, callOf(operation, parts));
   if (attachments !== null) add(attachmentsPath, (call) => takeAttachment(call, { ...parts, attachments }));
-  add(mcpPath, mcpHandler(parts), mcpErrorAnswer);
+  const mcp = mcpHandler(parts);
+  router.add({
+    path: mcpPath,
+    async handle({ request }) {
+      const foreign = refuseForeign(request, parts.mcpOrigins);
+      if (foreign !== null) await drainRequest(request, clock);
+      if (foreign !== null) return foreign;
+      const asked = preflight(request);
+      if (asked === null) requireMethod(request, ["POST"]);
+      return readableByPage(request, asked ?? (await answerOf(request, mcp)));
+    },
+    writeError: (error, { request }) => readableByPage(request, respond(mcpErrorAnswer(error, log))),
+  });
   const unknownPath = async ({ request }: RouteContext): Promise<Response> => {
     await drainRequest(request, clock);
     return respond(failure(404, `There is no operation ${requestTarget(request).path}: /openapi.json lists all`));

@@ -41,6 +41,8 @@ export interface ToolsParts extends OperationParts {
   /** null: this service accepts no attachments. */
   attachments: AttachmentFolder | null;
   limits: CallLimits;
+  /** Origins whose pages may call `/mcp`, besides those of this machine, in lower case. */
+  mcpOrigins: readonly string[];
   disk: Pick<DiskSpaceGuard, "require">;
 }
 

@@ -31,7 +31,13 @@ async function start(): Promise<CalledFleet> {
   const stack = new AsyncDisposableStack();
   atEnd(() => stack.disposeAsync());
   const github = stack.use(startGithub({ "go.mod": "module m\ngo 1.21\nrequire golang.org/x/text v0.3.0\n" }));
-  const fleet = stack.use(await Fleet.start({ services: null, inTest: true, environment: { GITHUB_API_URL: github.url } }));
+  const fleet = stack.use(
+    await Fleet.start({
+      services: null,
+      inTest: true,
+      environment: { GITHUB_API_URL: github.url, MCP_ORIGINS: "https://Inspector.example.com, vscode-webview://a1b2" },
+    }),
+  );
   return { fleet, key: await fleet.operator().agentKey() };
 }
 

@@ -25,6 +25,54 @@ describe("/mcp", () => {
     expect((await post({ authorization: key, origin: "http://localhost:5173" })).status).toBe(200);
   });
 
+  test("/mcp answers pages of this machine and of MCP_ORIGINS so that a browser lets them read it, refusals too", async () => {
+    const readable = (response: Response) => [
+      response.headers.get("access-control-allow-origin"),
+      response.headers.get("access-control-allow-credentials"),
+      response.headers.get("access-control-expose-headers")?.includes("Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"),
+      response.headers.get("vary")?.includes("Origin"),
+    ];
+    const origins = ["http://localhost:6274", "http://[::1]:1", "https://inspector.example.com", "vscode-webview://a1b2"];
+    for (const origin of origins) {
+      const answered = await post({ authorization: key, origin });
+      expect([origin, answered.status, ...readable(answered)]).toEqual([origin, 200, origin, null, true, true]);
+      const refused = await post({ authorization: "none", origin });
+      expect([origin, refused.status, ...readable(refused)]).toEqual([origin, 401, origin, null, true, true]);
+      const stream = await fetch(`${fleet.url()}/mcp`, { headers: { authorization: key, origin } });
+      expect([origin, stream.status, ...readable(stream)]).toEqual([origin, 405, origin, null, true, true]);
+    }
+    const without = await post({ authorization: key });
+    expect(readable(without)).toEqual([null, null, undefined, true]);
+    const others = [
+      "https://inspector.example.com.evil.example",
+      "http://inspector.example.com",
+      "http://localhost.evil.example",
+    ];
+    for (const origin of others) {
+      const refused = await post({ authorization: key, origin });
+      expect([origin, refused.status, ...readable(refused)]).toEqual([origin, 403, null, null, undefined, true]);
+    }
+  });
+
+  test("a preflight of an allowed page needs no key, and allows the methods of the protocol and the headers that it asks for", async () => {
+    const ask = (headers: Record<string, string>) => fetch(`${fleet.url()}/mcp`, { method: "OPTIONS", headers });
+    const asked = "authorization,content-type,mcp-protocol-version,mcp-method";
+    const page = { origin: "http://localhost:6274", "access-control-request-method": "POST" };
+    const allowed = await ask({ ...page, "access-control-request-headers": asked });
+    expect([allowed.status, await allowed.text()]).toEqual([204, ""]);
+    expect(Object.fromEntries(allowed.headers)).toMatchObject({
+      "access-control-allow-origin": page.origin,
+      "access-control-allow-methods": "POST, GET, DELETE",
+      "access-control-allow-headers": asked,
+      "access-control-max-age": "600",
+    });
+    const unreadable = await ask({ ...page, "access-control-request-headers": "a b" });
+    expect([unreadable.status, unreadable.headers.get("access-control-allow-headers")]).toEqual([204, null]);
+    const foreign = await ask({ ...page, origin: "https://evil.example" });
+    expect([foreign.status, foreign.headers.get("access-control-allow-origin")]).toEqual([403, null]);
+    expect((await ask({})).status).toBe(405);
+  });
+
   test("/mcp accepts only tools keys", async () => {
     for (const authorization of ["", `platform-mcp-${"0".repeat(64)}`]) {
       const response = await post({ authorization });

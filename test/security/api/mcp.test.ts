@@ -119,6 +119,14 @@ describe.each([
     ({ tools } = await connected.listTools());
   }, 30_000);
 
+  test("no input schema has anyOf at any level: some clients refuse every tool of a list in which one has it", () => {
+    expect(JSON.stringify(tools.map(({ inputSchema }) => inputSchema))).not.toMatch(/"(?:any|one|all)Of"|"\$ref"/);
+    const fieldOf = (name: string, field: string) =>
+      Object(tools.find((tool) => tool.name === `platform_${name}`)?.inputSchema.properties)[field];
+    expect(fieldOf("upload_sbom", "sbom")).toMatchObject({ type: ["object", "string"] });
+    expect(fieldOf("update_project", "product_id")).toMatchObject({ type: ["string", "null"], minLength: 1 });
+  });
+
   test("the client negotiates the revision of its era", () => {
     expect(connected.getProtocolEra()).toBe(era === "legacy" ? "legacy" : "modern");
   });

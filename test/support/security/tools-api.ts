@@ -75,6 +75,7 @@ export class ToolsApi {
       ...platforms,
       sboms: testSbomReader(systemClock, disk),
       limits: new CallLimits({ clock, perMinuteDefault: callsPerMinute }),
+      mcpOrigins: [],
       disk,
     });
   }
