@@ -72,7 +72,10 @@ function derivedVerbs(): VerbRow[] {
   });
 }
 
-function rowOf({ method, path, summary, fields, progress }: Endpoint, { name, flags = {}, confirm, example }: Command): VerbRow {
+function rowOf(
+  { method, path, summary, fields, progress, takesToolsKey }: Endpoint,
+  { name, flags = {}, confirm, example }: Command,
+): VerbRow {
   const [noun = "", verb = ""] = name.split(" ");
   const idFlags = path.includes("/:id") ? [idFlag(path, flags["id"])] : [];
   const fieldFlags = Object.entries(fields.properties).flatMap(([field, schema]) => {
@@ -87,6 +90,7 @@ function rowOf({ method, path, summary, fields, progress }: Endpoint, { name, fl
     method,
     path,
     ...(progress && { progress }),
+    ...(takesToolsKey && { takesToolsKey }),
     flags: [...idFlags, ...fieldFlags],
     ...(confirm !== undefined && { confirm }),
     ...(example !== undefined && { example }),

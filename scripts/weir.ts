@@ -15,17 +15,26 @@ function readClient(): ClientConfig {
   return { ...config, dataDir: resolve(projectFolder, config.dataDir), catalogDir: resolve(projectFolder, config.catalogDir) };
 }
 
-function readService(): Service {
-  const { url, token, dataDir } = readClient();
-  return { url, token: token?.reveal() ?? readToken(join(dataDir, "operator-token")) };
+/** A tools key in the environment stands over the token of a service on this machine, which opens more than the command needs. */
+function readService(takesToolsKey: boolean): Service {
+  const { url, token, toolsKey, dataDir } = readClient();
+  const given = token ?? (takesToolsKey ? toolsKey : null);
+  return {
+    url,
+    token: given?.reveal() ?? readToken(join(dataDir, "operator-token"), { takesToolsKey, hasKey: toolsKey !== null }),
+  };
 }
 
-function readToken(path: string): string {
+function readToken(path: string, { takesToolsKey, hasKey }: { takesToolsKey: boolean; hasKey: boolean }): string {
   try {
     return readFileSync(path, "utf8").trim();
   } catch {
+    const key = takesToolsKey ? ", set WEIR_TOOLS_KEY to a tools key" : "";
+    const reason = hasKey
+      ? "This command needs the operator token, which WEIR_TOOLS_KEY is not, and there is none"
+      : "There is no operator token";
     throw new ConfigError(
-      `There is no operator token at ${path}: set WEIR_TOKEN, or set DATA_DIR to the folder of a service that runs on this machine`,
+      `${reason} at ${path}: set WEIR_TOKEN${key}, or set DATA_DIR to the folder of a service that runs on this machine`,
     );
   }
 }

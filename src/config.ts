@@ -233,12 +233,14 @@ function withGitlabPath(url: string): string {
   return new URL(url).pathname === "/" ? `${url}/api/v4` : url;
 }
 
-/** The configuration of the command line: the service, its operator token, and the catalog files. */
+/** The configuration of the command line: the service, its operator token or a tools key, and the catalog files. */
 export interface ClientConfig {
   /** Without a trailing slash. */
   url: string;
   /** null: read from the data folder of a service on this machine. */
   token: Secret | null;
+  /** For commands that it is enough for; null: it is not set. */
+  toolsKey: Secret | null;
   dataDir: string;
   catalogDir: string;
 }
@@ -261,6 +263,7 @@ export function readClientConfig(environment: Environment = process.env): Client
   return {
     url: readServiceAddress(environment),
     token: secret(environment, "WEIR_TOKEN"),
+    toolsKey: secret(environment, "WEIR_TOOLS_KEY"),
     dataDir: text(environment, "DATA_DIR", "./.weir"),
     catalogDir: text(environment, "CATALOG_DIR", "./catalog-data"),
   };

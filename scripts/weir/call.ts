@@ -16,10 +16,13 @@ export class CallError extends Error {
 
 export interface Service {
   url: string;
+  /** The operator token, or a tools key. */
   token: string;
 }
 
 const answerMsMax = 60_000;
+/** Builds that share a key wait for each other this long in all. */
+const busyMsMax = 300_000;
 /** Most verbs that report progress end within ten minutes. */
 const progressMsMax = 660_000;
 
@@ -42,14 +45,23 @@ export async function call({ verb, fields, body: read, as }: Call, { url, token 
     accept: verb.progress ? "application/x-ndjson" : "application/json",
     ...(as !== null && { "x-act-as": as }),
   };
-  const signal = AbortSignal.timeout(verb.progress || read ? progressMsMax : answerMsMax);
-  const response = await fetch(address, { method: verb.method, headers, body, signal }).catch((error: unknown) => {
-    throw new CallError(`Cannot reach Weir at ${url}: ${reasonOf(error)}; is it running? WEIR_URL names its address`, {
-      cause: error,
+  const withinMs = verb.progress || read ? progressMsMax : answerMsMax;
+  const send = () =>
+    fetch(address, { method: verb.method, headers, body, signal: AbortSignal.timeout(withinMs) }).catch((error: unknown) => {
+      throw new CallError(`Cannot reach Weir at ${url}: ${reasonOf(error)}; is it running? WEIR_URL names its address`, {
+        cause: error,
+      });
     });
-  });
-  if (!response.ok) throw new CallError(await refusal(response, url));
-  return response;
+  for (let waitedMs = 0; ;) {
+    const response = await send();
+    if (response.ok) return response;
+    const refused = await readRefusal(response, url);
+    // What reads, or stores the same file again, may be sent again.
+    const waitMs = verb.method === "GET" || read !== undefined ? refused.busyMs : null;
+    if (waitMs === null || waitedMs + waitMs > busyMsMax) throw new CallError(refused.message);
+    waitedMs += waitMs;
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+  }
 }
 
 interface Sent {
@@ -110,13 +122,23 @@ const reasons: Record<string, string> = {
   EACCES: "you may not read it",
 };
 
-async function refusal(response: Response, url: string): Promise<string> {
+interface Refusal {
+  message: string;
+  /** How long the service asks to wait, because a limit is reached; null: waiting does not help. */
+  busyMs: number | null;
+}
+
+async function readRefusal(response: Response, url: string): Promise<Refusal> {
   const text = await response.text();
   try {
     const { error } = JSON.parse(text);
-    if (typeof error?.message === "string") return error.message;
+    if (typeof error?.message === "string") {
+      const seconds = /^\d{1,4}$/.exec(response.headers.get("retry-after") ?? "")?.[0];
+      const isBusy = seconds !== undefined && ["limit_reached", "unavailable"].includes(error.code);
+      return { message: error.message, busyMs: isBusy ? Number(seconds) * 1_000 : null };
+    }
   } catch {
     // Not JSON, so the server is not Weir.
   }
-  return `The server at ${url} is not Weir's control API: status ${response.status}`;
+  return { message: `The server at ${url} is not Weir's control API: status ${response.status}`, busyMs: null };
 }

@@ -228,7 +228,7 @@ const commonFlags: readonly [string, string][] = [
 ];
 
 const environment =
-  "WEIR_URL: address of the service (default http://127.0.0.1:$PORT). WEIR_TOKEN: operator token (default DATA_DIR/operator-token), or WEIR_TOKEN_FILE.";
+  "WEIR_URL: address of the service (default http://127.0.0.1:$PORT). WEIR_TOKEN: operator token (default DATA_DIR/operator-token), or WEIR_TOKEN_FILE. WEIR_TOOLS_KEY: tools key, enough for uploads, findings and VEX.";
 
 /** The usage of one verb, or the list of verbs. */
 export function help(verbs: readonly Verb[]): string {

@@ -25,7 +25,8 @@ interface Terminal {
 
 /** Read only when needed. Both may throw an error about the environment. */
 interface CommandContext {
-  service(): Service;
+  /** @param takesToolsKey whether a tools key is enough for the command */
+  service(takesToolsKey: boolean): Service;
   files(): Files;
 }
 
@@ -43,12 +44,13 @@ export async function run(words: string[], context: CommandContext, given: Termi
     }
     const { fields, json } = command;
     if (command.kind === "local") return show(await command.verb.local(fields, context.files()), { json, terminal });
-    const { send } = command.verb;
+    const { send, takesToolsKey = false } = command.verb;
+    const service = context.service(takesToolsKey && command.as === null);
     if (send !== undefined) {
-      const sending = sendingTo(context.service(), { ...command, terminal });
+      const sending = sendingTo(service, { ...command, terminal });
       return show(await send(fields, sending), { json, terminal });
     }
-    const response = await call(command, context.service());
+    const response = await call(command, service);
     const { progress, show: format = (answer) => print(command.verb, answer) } = command.verb;
     const body = progress ? await readProgress(response, (part) => terminal.error(progress(part))) : await wholeBody(response);
     const fit = Array.isArray(body["data"]) ? fitTable : wrapText;

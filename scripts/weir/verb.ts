@@ -37,6 +37,8 @@ export interface Flag {
 }
 
 interface VerbBase {
+  /** A tools key is enough for it. */
+  takesToolsKey?: boolean;
   noun: string;
   /** Empty for a noun that does one thing. */
   verb: string;

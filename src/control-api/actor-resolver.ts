@@ -47,6 +47,7 @@ type Sources = Pick<ControlParts, "sql" | "clock" | "oidc">;
 export function resolveActors(principal: Principal, sources: Sources): ActorResolver {
   const inWorkspace: ActorResolver["inWorkspace"] = async (named) => {
     if (principal.kind === "operator") return { workspace: await findWorkspace(named, sources), actor: principal };
+    if (principal.toolsKey !== undefined) await requireOwnWorkspace(named, principal.toolsKey, sources);
     return memberIn(named, principal, sources);
   };
   return {
@@ -77,6 +78,17 @@ export function resolveActors(principal: Principal, sources: Sources): ActorReso
       throw new DomainError("invalid_field", message, { field: "workspace" });
     },
   };
+}
+
+/** A missing workspace gets the same error as one that the key does not open. @throws DomainError forbidden */
+async function requireOwnWorkspace(named: string, key: NonNullable<Person["toolsKey"]>, sources: Sources): Promise<void> {
+  const found = await findWorkspace(named, sources).catch((error: unknown) => {
+    if (error instanceof DomainError && error.code === "not_found") return null;
+    throw error;
+  });
+  if (found?.id === key.workspace) return;
+  const message = `Cannot act in the workspace "${named}" with this tools key: it opens only the workspace in which it was made`;
+  throw new DomainError("forbidden", message, { field: "workspace" });
 }
 
 /** @throws DomainError forbidden; sign_in_again for an admin's session without a second factor */

@@ -4,11 +4,12 @@
  * endpoint runs. No endpoint sees a request.
  *
  * The fields of a GET or DELETE are in the query, of any other method in a JSON object. A chat of the Workbench has the limits of requests
- * to models. Calls of sessions take turns; those with the operator token, which come from the machine itself, do not.
+ * to models. Calls of sessions and tools keys take turns; those with the operator token, which come from the machine itself, do not.
  */
 import { DomainError, bodyTooSlow } from "../accounts/errors.ts";
 import { receiveBody, type ReceivedBody } from "../accounts/quotas/body-door.ts";
 import { laneOf, type Lane } from "../accounts/quotas/lane.ts";
+import type { Principal } from "../accounts/members/principal.ts";
 import type { BodyErrors } from "../http/body.ts";
 import { isJsonObject, scanJson } from "../http/json.ts";
 import { callJsonValuesMax } from "../http/limits.ts";
@@ -47,9 +48,10 @@ async function answer(
   const address = parts.proxies.clientOf(request, server);
   const principal = await authenticate({ request, address }, parts.authenticators);
   const endpoint = endpointFor(request, methods);
+  requireOpenTo(principal, endpoint);
   const door = endpoint.bodyBytesMax > controlBodyBytesMax ? parts.files : calls;
   // A chat has other limits, and the operator token has none.
-  const isBounded = principal.provedAt !== undefined && !endpoint.completes;
+  const isBounded = isSessionOrKey(principal) && !endpoint.completes;
   const lane = isBounded ? await laneOf(principal, namedWorkspace(request), parts.sql) : null;
   using body = bringsBody(request, endpoint) ? await receive(request, endpoint, { door, lane, parts }) : null;
   const bytes = body?.bytes ?? new Uint8Array(0);
@@ -71,6 +73,17 @@ function endpointFor(request: Request, methods: Endpoint[]): Endpoint {
       methods.map(({ method }) => method),
     );
   throw new DomainError("not_found", `There is no ${requestTarget(request).path} in the control API`);
+}
+
+/** @throws DomainError forbidden for what a tools key does not open */
+function requireOpenTo(principal: Principal, { method, path, takesToolsKey }: Endpoint): void {
+  if (principal.kind === "operator" || principal.toolsKey === undefined || takesToolsKey) return;
+  const message = `Cannot ${method} ${path} with a tools key, which opens uploads, projects, findings and VEX: it requires the operator token`;
+  throw new DomainError("forbidden", message);
+}
+
+function isSessionOrKey(principal: Principal): boolean {
+  return principal.provedAt !== undefined || (principal.kind === "person" && principal.toolsKey !== undefined);
 }
 
 function namedWorkspace(request: Request): string | null {

@@ -1,5 +1,6 @@
 /**
- * Finds the principal of a request: the operator by their token, a member named by it in `X-Act-As`, or a person by a session's cookie.
+ * Finds the principal of a request: the operator by their token, a member named by it in `X-Act-As`, the owner of a tools key, or a person
+ * by a session's cookie.
  *
  * Wrong tokens are counted by address. The right one always opens: a generated one has 256 random bits and a chosen one at least 32
  * characters, so that guessing cannot find it, whereas a bound would let strangers lock the operator out. Wrong tokens beyond the bound
@@ -9,6 +10,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { DomainError } from "../accounts/errors.ts";
+import { admitToolsKey, givenToolsKey, type KeyCalls } from "../accounts/keys/find.ts";
 import type { Authenticator, Principal } from "../accounts/members/principal.ts";
 import { sessionToken, requireSameOrigin } from "../accounts/sessions/browser.ts";
 import { findSession } from "../accounts/sessions/session.ts";
@@ -98,6 +100,34 @@ export class OperatorAuthenticator implements Authenticator {
     const { left, atMs } = this.#allowances.get(address) ?? { left: wrongTokensMax, atMs: nowMs };
     const regained = (Math.max(0, nowMs - atMs) / 1_000) * wrongTokensPerSecond;
     return { left: Math.min(wrongTokensMax, left + regained), atMs: nowMs };
+  }
+}
+
+/**
+ * Opens a part of the control API to builds, by a tools key: its owner, in the key's workspace, with their role there. Calls count against
+ * the key's limit as those of the tools API do.
+ */
+export class ToolsKeyAuthenticator implements Authenticator {
+  readonly #parts: { sql: Database; clock: Clock; slug: string; calls: KeyCalls };
+
+  constructor(parts: { sql: Database; clock: Clock; slug: string; calls: KeyCalls }) {
+    this.#parts = parts;
+  }
+
+  /** @throws DomainError unauthorized for an unusable key; forbidden for `X-Act-As`; LimitReachedError */
+  async authenticate({ headers }: Request): Promise<Principal | null> {
+    const { slug, calls } = this.#parts;
+    const key = givenToolsKey(headers.get("authorization"), slug);
+    if (key === null) return null;
+    const admitted = await admitToolsKey(key, calls, this.#parts);
+    if (admitted === null)
+      throw new DomainError("unauthorized", "The tools key is unknown or revoked, or its owner is no active member");
+    if (headers.has(actAsHeader)) {
+      const message = `Cannot act as another person with a tools key: ${actAsHeader} needs the operator token`;
+      throw new DomainError("forbidden", message, { field: actAsHeader });
+    }
+    const { id, workspace, owner } = admitted.row;
+    return { kind: "person", email: owner, carriedBy: "tools key", toolsKey: { id, workspace } };
   }
 }
 

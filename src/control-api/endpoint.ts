@@ -88,6 +88,8 @@ interface Definition<Path extends string, Fields extends TObject, View extends T
   csv?: boolean;
   /** With `format=zip` it is an archive. */
   zip?: boolean;
+  /** A tools key opens it too: what a build needs. */
+  takesToolsKey?: boolean;
   /** Reads the fields of a large body in a subprocess. */
   readInSubprocess?: SubprocessReading;
   /** It is a chat completion: body, answers and errors are those of the inference API, which reads the body. Fields are in the query. */
@@ -111,6 +113,7 @@ export interface Endpoint {
   file: string | null;
   csv: boolean;
   zip: boolean;
+  takesToolsKey: boolean;
   readInSubprocess: SubprocessReading | null;
   completes: boolean;
   /** Checks the fields, then calls the handler. */
@@ -162,6 +165,7 @@ export function endpoint<const Path extends string, Fields extends TObject, View
     file = null,
     csv = false,
     zip = false,
+    takesToolsKey = false,
     readInSubprocess = null,
     completes = false,
   } = definition;
@@ -179,6 +183,7 @@ export function endpoint<const Path extends string, Fields extends TObject, View
     file,
     csv,
     zip,
+    takesToolsKey,
     readInSubprocess,
     completes,
     run: async (call) => definition.handle({ ...call, input: checkFields(fields, call.input) }),

@@ -105,7 +105,7 @@ function described(endpoint: Endpoint, names: Names, keyPrefix: string): Operati
 const actAsReference: Reference = { $ref: "#/components/parameters/ActAs" };
 
 function operation(endpoint: Endpoint, names: Names): Operation {
-  const { method, path, summary, view, status, progress, file, completes, csv, zip } = endpoint;
+  const { method, path, summary, view, status, progress, file, completes, csv, zip, takesToolsKey } = endpoint;
   const reads = method === "GET" || method === "DELETE";
   const queries = reads || file !== null || completes;
   const answer = schemaOrReference(view, names);
@@ -119,7 +119,7 @@ function operation(endpoint: Endpoint, names: Names): Operation {
     operationId: method.toLowerCase() + path.split(/[/:]+/).map(capitalized).join(""),
     summary: `${summary}${parts}`,
     tags: [controlTagOf(path)],
-    security: [{ operatorToken: [] }],
+    security: [{ operatorToken: [] }, ...(takesToolsKey ? [{ ApiKeyAuth: [] }] : [])],
     parameters: [...idParameters(path), ...(queries ? queryParameters(endpoint, names) : []), actAsReference],
     ...(!reads && { requestBody: file === null ? requestBody(endpoint, names) : fileBody(file) }),
     responses: {

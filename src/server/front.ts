@@ -16,7 +16,7 @@ import { fleetRoles, fleetState } from "../backing/fleet-state.ts";
 import type { Config } from "../config.ts";
 import type { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
 import { createProbeFetch } from "../connectors/connections/probe.ts";
-import { SessionAuthenticator, OperatorAuthenticator } from "../control-api/authenticate.ts";
+import { SessionAuthenticator, OperatorAuthenticator, ToolsKeyAuthenticator } from "../control-api/authenticate.ts";
 import { fileDoor } from "../control-api/session-doors.ts";
 import { AdmissionClient } from "../gateway/admission/client.ts";
 import { DrainLimit } from "../gateway/api/answer/drains.ts";
@@ -198,7 +198,9 @@ async function planeParts(
   const sboms = new SbomReader({ clock, folder: join(parts.folder, "documents"), disk });
   const callHosts = createSafeFetch({ clock, configured: configuredHosts(config) });
   const { sql } = parts.backing;
-  const authenticators = config.console ? [operator, new SessionAuthenticator({ sql, clock })] : [operator];
+  const tools = { ...toolsParts(parts), sboms, callHosts, disk };
+  const byToken = [new ToolsKeyAuthenticator({ sql, clock, slug: config.slug, calls: tools.limits }), operator];
+  const authenticators = config.console ? [...byToken, new SessionAuthenticator({ sql, clock })] : byToken;
   const topUps = await openTopUps({ ...parts, admission: gateway.admission });
   const roles = config.backends.mode === "embedded" ? ["service"] : fleetRoles;
   const state = fleetState({ backing: parts.backing, clock, health: watchHealth(health), roles });
@@ -219,7 +221,7 @@ async function planeParts(
   return {
     control,
     console: config.console ? console : null,
-    tools: { ...toolsParts(parts), sboms, callHosts, disk },
+    tools,
     connectors: { catalogCache, clock, log },
     publicOrigin: config.publicOrigin,
     topUps,

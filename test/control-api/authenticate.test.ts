@@ -1,12 +1,13 @@
 /** A second kind of credential opens the control API with a member's role. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DomainError } from "../../src/accounts/errors.ts";
 import type { Authenticator } from "../../src/accounts/members/principal.ts";
 import { OperatorAuthenticator, authenticate } from "../../src/control-api/authenticate.ts";
+import { endpoints } from "../../src/control-api/endpoints.ts";
 import { wrongTokensMax, wrongTokensPerSecond } from "../../src/control-api/limits.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { ManualClock } from "../support/clock.ts";
-import { Control } from "../support/control.ts";
+import { Control, objectOf } from "../support/control.ts";
 import { openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 /** A credential such as a session: the header names the person whose it is. */
@@ -112,4 +113,96 @@ test("a request without a token, and one with the right token, count as no guess
     expect([await outcome(undefined), await outcome(token)]).toEqual(["unauthorized", "operator"]);
   }
   expect(await outcome("guess")).toBe("unauthorized");
+});
+
+describe("a tools key", () => {
+  const keyOf = async (owner: string, form: Record<string, unknown> = {}) =>
+    (await control.key("w", { kind: "tools", owner, ...form })).key;
+  const message = async (method: string, path: string, sent: object) => {
+    const { status, body } = await control.call(method, path, sent);
+    return [status, Object(objectOf(body)["error"]).message] as const;
+  };
+  const bom = { bomFormat: "CycloneDX", specVersion: "1.5", components: [] };
+
+  test("it opens what a build needs and nothing else, and the refusal names what is missing", async () => {
+    const token = await keyOf("admin@w");
+    const open = endpoints.filter(({ takesToolsKey }) => takesToolsKey).map(({ method, path }) => `${method} ${path}`);
+    expect(open).toEqual([
+      "GET /advisories",
+      "POST /sboms",
+      "POST /repositories",
+      "POST /repositories/archive",
+      "GET /projects",
+      "GET /scans",
+      "GET /projects/:id",
+      "GET /projects/:id/state",
+      "GET /projects/:id/components",
+      "GET /projects/:id/fixes",
+      "GET /findings",
+      "GET /finding-groups",
+      "GET /finding-counts",
+      "PATCH /findings",
+      "GET /urgent-findings",
+      "GET /findings/:id",
+      "GET /findings/:id/events",
+      "GET /vex",
+      "POST /vex",
+      "GET /vulnerabilities",
+      "GET /vulnerabilities/:id",
+    ]);
+    for (const { method, path, takesToolsKey } of endpoints) {
+      const { status } = await control.call(method, path, { token });
+      expect([path, status === 403, status === 401]).toEqual([path, !takesToolsKey, false]);
+    }
+    expect(await message("GET", "/keys?workspace=w", { token })).toEqual([
+      403,
+      "Cannot GET /keys with a tools key, which opens uploads, projects, findings and VEX: it requires the operator token",
+    ]);
+  });
+
+  test("it acts as its owner, with the role that the owner has, and the audit log names both", async () => {
+    const upload = (token: string, project: string) =>
+      message("POST", `/sboms?workspace=w&project=${project}`, { token, body: bom });
+    expect((await upload(await keyOf("member@w"), "by key"))[0]).toBe(201);
+    const [row] = await control.list("/audit?workspace=w&limit=1");
+    expect(row).toMatchObject({ actor: "member@w", role: "member", carried_by: "tools key" });
+    await control.expect("POST", "/members", { body: { workspace: "w", email: "later@w", role: "member" } });
+    const auditing = await keyOf("later@w");
+    await control.expect("PATCH", "/members/later@w", { body: { workspace: "w", role: "auditor" } });
+    expect((await message("GET", "/findings?workspace=w", { token: auditing }))[0]).toBe(200);
+    expect(await upload(auditing, "x")).toEqual([
+      403,
+      expect.stringMatching(/ as auditor: it requires the role member or admin/),
+    ]);
+  });
+
+  test("it opens its own workspace alone, also where its owner has another, and does not tell which ones exist", async () => {
+    await control.workspace("other");
+    await control.expect("POST", "/members", { body: { workspace: "other", email: "member@w", role: "admin" } });
+    const token = await keyOf("member@w");
+    for (const named of ["other", "none"]) {
+      expect(await message("GET", `/findings?workspace=${named}`, { token })).toEqual([
+        403,
+        `Cannot act in the workspace "${named}" with this tools key: it opens only the workspace in which it was made`,
+      ]);
+    }
+  });
+
+  test("it ends with its revocation, is held to its calls a minute, and takes no other person's name", async () => {
+    const { id, key: token } = await control.key("w", { kind: "tools", rate_limit_rpm: 2 });
+    const list = () => control.call("GET", "/findings?workspace=w", { token });
+    expect(await control.refusal("GET", "/findings?workspace=w", { token, as: "admin@w" })).toBe("403 forbidden X-Act-As");
+    expect((await list()).status).toBe(200);
+    const refused = await list();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "60"]);
+    control.clock.advance(60_000);
+    expect((await list()).status).toBe(200);
+    await control.expect("POST", `/keys/${id}/revoke`);
+    expect((await list()).status).toBe(401);
+    const unknown = { token: `platform-mcp-${"0".repeat(64)}` };
+    expect(await control.refusal("GET", "/workspaces", unknown)).toBe("401 unauthorized null");
+    expect(await control.refusal("GET", "/findings?workspace=w", { token: (await control.key("w")).key })).toBe(
+      "401 unauthorized null",
+    );
+  });
 });

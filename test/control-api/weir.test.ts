@@ -17,10 +17,12 @@ import { repository } from "../support/processes/process.ts";
 import { Weir, type Outcome } from "../support/weir.ts";
 
 let database: TestDatabase;
+let control: Control;
 let server: Weir;
 beforeAll(async () => {
   database = await openEmbeddedDatabase();
-  server = new Weir(new Control(database.sql));
+  control = new Control(database.sql);
+  server = new Weir(control);
 }, 60_000);
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -202,6 +204,58 @@ describe("the command line as a process", () => {
       expect([code, error]).toEqual([0, ""]);
       expect(objectOf(JSON.parse(out))["data"]).toBeArray();
     }
+  });
+
+  test("a tools key in WEIR_TOOLS_KEY is enough for findings, and for other commands the operator token is found or asked for", async () => {
+    await control.workspace("keyed");
+    const { key } = await control.key("keyed", { kind: "tools" });
+    const [none, at] = [join(folder, "none"), { WEIR_URL: server.url, WEIR_TOOLS_KEY: key }];
+    const findings = ["finding", "list", "--workspace", "keyed", "--json"];
+    // The key stands over the token of a service on this machine.
+    for (const dataDir of [none, folder]) {
+      expect(await start({ ...at, DATA_DIR: dataDir }, ...findings)).toMatchObject({ code: 0, error: "" });
+      const other = await start({ ...at, DATA_DIR: dataDir }, "finding", "list", "--workspace", "W");
+      expect([other.code, other.error]).toEqual([1, expect.stringContaining("it opens only the workspace in which it was made")]);
+    }
+    for (const words of [
+      ["workspace", "list"],
+      [...findings, "--as", "member@keyed"],
+    ]) {
+      expect(await start({ ...at, DATA_DIR: folder }, ...words)).toMatchObject({ code: 0, error: "" });
+      const missing = await start({ ...at, DATA_DIR: none }, ...words);
+      expect(missing.error).toStartWith(
+        "weir: This command needs the operator token, which WEIR_TOOLS_KEY is not, and there is none at",
+      );
+    }
+    const without = await start({ WEIR_URL: server.url, DATA_DIR: none }, ...findings);
+    expect(without.error).toContain("set WEIR_TOKEN, set WEIR_TOOLS_KEY to a tools key, or set DATA_DIR");
+  });
+
+  test("it waits and asks again where a limit of the service is reached, but not forever", async () => {
+    const answers = [
+      { status: 429, code: "limit_reached", after: "0" },
+      { status: 503, code: "unavailable", after: "0" },
+      { status: 429, code: "limit_reached", after: "9999" },
+    ];
+    let calls = 0;
+    const busy = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch() {
+        const { status, code, after } = answers[calls++ % answers.length] ?? { status: 500, code: "", after: "" };
+        return Response.json(
+          { error: { code, field: null, message: "Too many calls" } },
+          { status, headers: { "retry-after": after } },
+        );
+      },
+    });
+    const environment = { WEIR_URL: `http://127.0.0.1:${busy.port}`, WEIR_TOKEN: "x" };
+    const refused = await start(environment, "finding", "list", "--workspace", "w");
+    expect([refused, calls]).toEqual([{ code: 1, out: "", error: "weir: Too many calls\n" }, 3]);
+    // A change may have been made.
+    const changed = await start(environment, "product", "create", "--workspace", "w", "--name", "x");
+    await busy.stop(true);
+    expect([changed.code, calls]).toEqual([1, 4]);
   });
 
   test("it explains a missing or wrong token", async () => {

@@ -3,9 +3,10 @@ import { pino } from "pino";
 import { controlApi } from "../../src/control-api/api.ts";
 import type { FleetView } from "../../src/backing/fleet-state.ts";
 import type { ControlParts, CreditPosition } from "../../src/control-api/parts.ts";
+import { CallRateLimiter } from "../../src/accounts/quotas/call-rate-limiter.ts";
 import { notifying, type Database } from "../../src/backing/backing.ts";
 import type { Authenticator } from "../../src/accounts/members/principal.ts";
-import { OperatorAuthenticator, SessionAuthenticator } from "../../src/control-api/authenticate.ts";
+import { OperatorAuthenticator, SessionAuthenticator, ToolsKeyAuthenticator } from "../../src/control-api/authenticate.ts";
 import { fileDoor } from "../../src/control-api/session-doors.ts";
 import { testSbomReader } from "./security/sbom-reader.ts";
 import { TrustedProxies } from "../../src/kernel/proxies.ts";
@@ -80,6 +81,8 @@ export class Control {
   readonly platforms = new Platforms();
   /** Serves the Workbench; a test that runs it sets it. */
   runInWorkbench: ControlParts["runInWorkbench"] = () => Promise.reject(new Error("No model is called in this test"));
+  /** What bounds the calls of tools keys. */
+  readonly keyCalls = { rates: new CallRateLimiter({ clock: this.clock }), loopThrottle: { admit: async () => {} } };
   readonly keyring: Keyring;
   /** What the API is made of, for a Console that runs with it. */
   readonly parts: ControlParts;
@@ -105,7 +108,12 @@ export class Control {
       log: pino({}, { write: (line: string) => void this.logged.push(line) }),
       slug: "platform",
       publicUrl: "https://weir.example.com",
-      authenticators: [this.operator, new SessionAuthenticator({ sql, clock: this.clock }), ...others],
+      authenticators: [
+        new ToolsKeyAuthenticator({ sql, clock: this.clock, slug: "platform", calls: this.keyCalls }),
+        this.operator,
+        new SessionAuthenticator({ sql, clock: this.clock }),
+        ...others,
+      ],
       keyring: this.keyring,
       proxies: new TrustedProxies([]),
       files: fileDoor(this.clock),

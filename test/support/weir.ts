@@ -10,6 +10,8 @@ export interface Outcome {
 }
 
 export class Weir implements AsyncDisposable {
+  /** The operator's, unless a test sets a tools key. */
+  token = operatorToken;
   readonly #server: { url: string; stop(): Promise<void> };
 
   constructor(control: Control) {
@@ -28,7 +30,7 @@ export class Weir implements AsyncDisposable {
     };
     outcome.code = await run(
       words,
-      { service: () => ({ url: this.url, token: operatorToken }), files: () => ({ catalogDir: "./catalog-data" }) },
+      { service: () => ({ url: this.url, token: this.token }), files: () => ({ catalogDir: "./catalog-data" }) },
       terminal,
     );
     return outcome;

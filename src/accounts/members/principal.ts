@@ -3,7 +3,7 @@
  * has a list of authenticators, one for each kind of credential, and takes the first result.
  */
 import type { Queries } from "../../backing/backing.ts";
-import type { WorkspaceId } from "../../kernel/ids.ts";
+import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import { type MemberActor, type Operator, type Role, managers } from "../audit/actor.ts";
 import { DomainError } from "../errors.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
@@ -24,6 +24,8 @@ export interface Person extends Proof {
   email: string;
   /** The credential, as the audit log names it. */
   carriedBy: MemberActor["carriedBy"];
+  /** The tools key that carries it: it opens one workspace, and a part of the control API. */
+  toolsKey?: { id: KeyId; workspace: WorkspaceId };
   /** Whether the session acts as the operator too, where only the operator may act. */
   operates?: boolean;
   /** The header or field that names the person, as error messages call it; absent: the credential names them. */

@@ -34,11 +34,13 @@ export function memberLane(email: string, workspace: string): Lane {
 }
 
 /**
- * The lane of a signed-in person: the named workspace if they are a member of it, else the one that they joined first.
+ * The lane of a signed-in person: the named workspace if they are a member of it, else the one that they joined first. A key has a lane of
+ * its own, so that builds do not delay its owner.
  * @param named a workspace's id or name
  */
 export async function laneOf(principal: Principal, named: string | null, sql: Queries): Promise<Lane> {
   if (principal.kind === "operator") return operatorLane;
+  if (principal.toolsKey !== undefined) return memberLane(principal.toolsKey.id, principal.toolsKey.workspace);
   const email = canonicalEmail(principal.email);
   const workspace = await selectLaneWorkspace({ email, named: (named ?? "").replaceAll("\u0000", "") }, sql);
   return workspace === undefined ? { group: noWorkspaceGroup, member: email } : memberLane(email, workspace);

@@ -80,6 +80,7 @@ export const advisoryEndpoints = {
     method: "GET",
     path: "/advisories",
     command: "advisories list",
+    takesToolsKey: true,
     summary: "Show how old the advisories of each ecosystem are",
     fields: NoFields,
     view: listOf(EcosystemAge),

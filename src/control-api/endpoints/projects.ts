@@ -56,6 +56,7 @@ export const projectEndpoints = {
     method: "GET",
     path: "/projects",
     command: "project list",
+    takesToolsKey: true,
     summary: "List projects by name, with the state of their scans and their live vulnerabilities",
     fields: Type.Object({
       workspace: NamedWorkspace,
@@ -82,6 +83,7 @@ export const projectEndpoints = {
     method: "GET",
     path: "/scans",
     command: "project scans",
+    takesToolsKey: true,
     summary: "Count the projects that were scanned, and those among them that no advisory could be compared with",
     fields: Type.Object({
       workspace: NamedWorkspace,
@@ -110,6 +112,7 @@ export const projectEndpoints = {
     method: "GET",
     path: "/projects/:id",
     command: "project show",
+    takesToolsKey: true,
     summary: "Show a project with the first of its components, vulnerabilities and unknown matches",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: ProjectDetailsView,
@@ -151,6 +154,7 @@ export const projectPartEndpoints = {
     method: "GET",
     path: "/projects/:id/state",
     command: "project state",
+    takesToolsKey: true,
     summary: "Show the state of a project's scan and its live vulnerabilities, without its contents",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: ProjectView,
@@ -164,6 +168,7 @@ export const projectPartEndpoints = {
     method: "GET",
     path: "/projects/:id/components",
     command: "project components",
+    takesToolsKey: true,
     summary: "List the components of a project's SBOM, with their licences and how the project depends on them",
     fields: Type.Object({
       workspace: NamedWorkspace,
@@ -220,6 +225,7 @@ export const projectPartEndpoints = {
     method: "GET",
     path: "/projects/:id/fixes",
     command: "project fixes",
+    takesToolsKey: true,
     summary: "List the version of each vulnerable component that clears all its findings, the most severe first",
     fields: Type.Object({ workspace: NamedWorkspace, limit: rowLimit(partPage), offset: RowOffset }),
     view: FixPlan,

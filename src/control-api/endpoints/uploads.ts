@@ -58,6 +58,7 @@ export const sbomEndpoints = {
     method: "POST",
     path: "/sboms",
     command: { name: "sbom upload", flags: { filename: null } },
+    takesToolsKey: true,
     summary: "Make an SBOM the current one of a project; a named project or product that does not exist is created",
     file: "The SBOM: CycloneDX 1.2 to 1.7 in JSON or XML, SPDX 2.2 or 2.3 in JSON or tag-value, SPDX 3.0 in JSON-LD",
     fields: Type.Object({
@@ -142,6 +143,7 @@ export const repositoryEndpoints = {
     method: "POST",
     path: "/repositories",
     command: { name: "repository import", flags: { url: null } },
+    takesToolsKey: true,
     summary:
       "Make the lock files of a repository at GitHub or GitLab the current SBOM of a project, which is created if it does not exist",
     fields: Type.Object({
@@ -161,6 +163,7 @@ export const repositoryEndpoints = {
     method: "POST",
     path: "/repositories/archive",
     command: { name: "repository import", isStep: true },
+    takesToolsKey: true,
     summary:
       "Make the lock files in an archive of a repository the current SBOM of a project, which is created if it does not exist",
     file: "The archive: zip, tar or tar.gz; the lock files of a checkout are enough",

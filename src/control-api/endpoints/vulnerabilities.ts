@@ -17,6 +17,7 @@ export const vulnerabilityEndpoints = {
     method: "GET",
     path: "/vulnerabilities",
     command: "vulnerability list",
+    takesToolsKey: true,
     summary: "List the vulnerabilities of a workspace's components, the most severe first",
     fields: Type.Object({
       workspace: NamedWorkspace,
@@ -41,6 +42,7 @@ export const vulnerabilityEndpoints = {
     method: "GET",
     path: "/vulnerabilities/:id",
     command: "vulnerability show",
+    takesToolsKey: true,
     summary: "Show a vulnerability by any of its ids, with what it affects and where it occurs in the workspace",
     fields: Type.Object({ workspace: NamedWorkspace }),
     view: VulnerabilityRecord,

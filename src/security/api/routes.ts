@@ -6,11 +6,11 @@
  * is missing, malformed, of another kind, unknown or revoked gets the same answer.
  */
 import { DomainError } from "../../accounts/errors.ts";
-import { findToolsKey } from "../../accounts/keys/find.ts";
+import { admitToolsKey, givenToolsKey } from "../../accounts/keys/find.ts";
 import type { ToolsKeyRow } from "../../accounts/keys/store.ts";
 import { drainRequest } from "../../http/body.ts";
 import { requestTarget, requireMethod, Router, type RouteContext, type Routes } from "../../http/router.ts";
-import { newRequestId, hashKey, keyPrefix } from "../../kernel/ids.ts";
+import { newRequestId } from "../../kernel/ids.ts";
 import { jsonResponse } from "../../kernel/json.ts";
 import { attachmentBytesMax } from "../limits.ts";
 import type { Operation, Caller, Scope } from "../operation.ts";
@@ -81,25 +81,10 @@ export function toolsRoutes(parts: ToolsParts): Routes {
  * @throws LimitReachedError
  */
 async function authenticate(request: Request, parts: ToolsParts): Promise<AuthenticatedCall> {
-  const key = givenKey(request.headers.get("authorization"), keyPrefix(parts.slug, "tools"));
-  if (key === null) throw unauthorized();
-  const hash = hashKey(key);
-  const { rates, loopThrottle } = parts.limits;
-  rates.require(hash);
-  if (rates.knows(hash)) await loopThrottle.admit(hash);
-  const row = await findToolsKey(hash, parts);
-  if (row === null) throw unauthorized();
-  rates.count(hash, row.requestsPerMinute);
-  return { request, caller: callerOf(row), charge: (calls) => rates.charge(hash, calls) };
-}
-
-/**
- * null if the header has no key in the service's format: then nothing is hashed or queried. Anything else in the header makes it invalid.
- */
-function givenKey(header: string | null, prefix: string): string | null {
-  const [, key] = /^(?:(?:bearer|apikey) +)?(\S+)$/i.exec(header ?? "") ?? [];
-  if (!key?.startsWith(prefix)) return null;
-  return /^[0-9a-f]{64}$/.test(key.slice(prefix.length)) ? key : null;
+  const key = givenToolsKey(request.headers.get("authorization"), parts.slug);
+  const admitted = key === null ? null : await admitToolsKey(key, parts.limits, parts);
+  if (admitted === null) throw unauthorized();
+  return { request, caller: callerOf(admitted.row), charge: admitted.charge };
 }
 
 function unauthorized(): DomainError {

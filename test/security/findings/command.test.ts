@@ -1,12 +1,13 @@
 /** Findings on the command line: lists, reports, and the gate of a build. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
 import { fixedIn, lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { shop } from "../../support/security/shop.ts";
 import { until } from "../../support/until.ts";
+import { Weir } from "../../support/weir.ts";
 
 let line: CommandLine;
 let world: SecurityWorld;
@@ -305,6 +306,41 @@ test("imported EPSS scores and CISA's catalog rank open findings, and a newer fi
     "403",
   );
   expect(await line.weir.run("exploits", "import")).toMatchObject({ code: 2 });
+});
+
+test("a tools key in place of the operator token is enough for gates, lists, decisions and VEX of its workspace", async () => {
+  const { weir, control, folder } = line;
+  const made = await control.key("w", { kind: "tools" });
+  await using keyed = new Weir(control);
+  keyed.token = made.key;
+  const uploading = keyed.run("sbom", "upload", bom, ...inW, "--project", "keyed", "--fail-on", "high", "--json");
+  await until(async () => (await line.database.sql`SELECT FROM projects WHERE scan_status = 'pending'`).length > 0);
+  await world.scan();
+  expect((await uploading).code).toBe(3);
+  const checkout = join(folder, "checkout");
+  await mkdir(checkout);
+  await writeFile(join(checkout, "requirements.txt"), "jinja2==2.11.2\n");
+  const imported = await keyed.run("repository", "import", checkout, ...inW, "--project", "keyed-too", "--json");
+  expect([imported.code, JSON.parse(imported.out)]).toMatchObject([0, { project: "keyed-too" }]);
+  const vex = join(folder, "keyed.json");
+  for (const words of [
+    ["vex", "export", ...inW, "--project", "keyed", "--output", vex],
+    ["vex", "import", vex, ...inW, "--project", "keyed"],
+    ["finding", "list", ...inW, "--project", "keyed", "--format", "sarif"],
+    ["finding", "urgent", ...inW],
+    ["project", "list", ...inW],
+  ])
+    expect([words[1], (await keyed.run(...words)).code]).toEqual([words[1], 0]);
+  const [own] = (await weir.json("audit", "list", ...inW, "--limit", "1"))["data"] as unknown[];
+  expect(own).toMatchObject({ actor: "member@w", carried_by: "tools key" });
+  for (const words of [
+    ["product", "create", ...inW, "--name", "x"],
+    ["key", "list", ...inW],
+  ])
+    expect(await keyed.run(...words)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining("it requires the operator token"),
+    });
 });
 
 test("--fail-on critical stops malware, and what an advisory calls critical in a word alone, and says where the severity comes from", async () => {
