@@ -2,7 +2,7 @@
  * The operation `list_findings`. `status` also accepts the specification's words: `fixed` means resolved, `suppressed` means ignored. An id
  * of another workspace is refused in the same words as one that does not exist.
  */
-import { Type } from "@sinclair/typebox";
+import { Type, type Static } from "@sinclair/typebox";
 import type { Queries } from "../../../backing/backing.ts";
 import { nameCharactersMax } from "../../../accounts/limits.ts";
 import { listRowsMax } from "../../../http/limits.ts";
@@ -12,11 +12,29 @@ import { type Caller, operation, reading } from "../../operation.ts";
 import { DomainError } from "../../../accounts/errors.ts";
 import * as store from "./finding-list-store.ts";
 import { FindingRow, viewFinding } from "./list-rows.ts";
-import { fitPage } from "../fit-page.ts";
+import { fitPage, type Shorten } from "../fit-page.ts";
 import { requireResource } from "../../resource.ts";
 import { listMessage, blindProjects, activeScope } from "./list-answer.ts";
 import type { ListScope } from "./list-store.ts";
 import { findingStatuses, projectId, ranksOf, severities } from "../schema.ts";
+
+/** Two hundred rows share a page, so only what is unusual is said. */
+const Row = Type.Object({
+  ...FindingRow.properties,
+  severity_basis: Type.Optional(
+    Type.Unsafe<"word" | "malware">(
+      Type.Union([Type.Literal("word"), Type.Literal("malware")], {
+        description:
+          "Where the severity comes from: the word of an advisory without a valid CVSS vector, or malware, which is critical; absent: the score of a vector, or no severity",
+      }),
+    ),
+  ),
+});
+
+function viewRow(finding: store.ListedFinding, shorten: Shorten): Static<typeof Row> {
+  const { severity_basis: basis, ...row } = viewFinding(finding, shorten);
+  return basis === "word" || basis === "malware" ? { ...row, severity_basis: basis } : row;
+}
 
 export const listFindings = operation({
   title: "List findings",
@@ -37,12 +55,12 @@ export const listFindings = operation({
     }),
     ...pageFields({ normal: findingRowsDefault, max: listRowsMax }),
   }),
-  data: listData("findings", FindingRow, { next_offset: nextOffset }),
+  data: listData("findings", Row, { next_offset: nextOffset }),
   async handle({ input, caller, isForMcp, parts: { sql } }) {
     const { severity, status, limit, offset } = input;
     const filter = { shown: shownBy(status), ranks: ranksOf(severity), page: { limit, offset } };
     const { total, rows, scope } = await select({ ...filter, sbom: input.sbom_id, project: input.project_id, caller }, sql);
-    const fitted = fitPage({ items: rows, bytesMax: findingPageBytesMax, isShortened: isForMcp }, viewFinding);
+    const fitted = fitPage({ items: rows, bytesMax: findingPageBytesMax, isShortened: isForMcp }, viewRow);
     const page = shortPageAnswer({ limit, offset }, { total, rows: fitted.rows.length });
     const advice = status === "all" ? null : `None has the status "${status}": ask again with the status "all"`;
     return {

@@ -53,6 +53,32 @@ describe.each(databases)("lists of findings without a severity on $name", ({ ope
     expect(await listDifferences(world.sql)).toEqual([]);
   });
 
+  test("malware comes first with its basis, and a severity in a word after those with a score", async () => {
+    const project = await world.project("rated");
+    const affected = [{ ecosystem: "Go" as const, name: "example.org/a", ranges: fixedIn("2.0.0") }];
+    await world.publish(
+      { id: "GHSA-aaaa-bbbb-cccc", affected, specific: { severity: "MODERATE" } },
+      { id: "MAL-2026-1", affected },
+      { id: "GO-2020-0009", affected },
+    );
+    await world.upload(project, ["pkg:golang/example.org/a@v1.0.0"]);
+    await world.scan();
+    const { findings } = await stage.api.data("list_findings", {});
+    const basisOf = ({ cve_id: id, severity, ...row }: Record<string, unknown>) => [id, severity, row["severity_basis"]];
+    expect((findings as Record<string, unknown>[]).map(basisOf)).toEqual([
+      ["MAL-2026-1", "critical", "malware"],
+      ["GHSA-aaaa-bbbb-cccc", "medium", "word"],
+      ["GO-2020-0009", null, undefined],
+    ]);
+    expect(await named("list_vulnerabilities", "vulnerabilities", { severity: "critical" })).toEqual(["MAL-2026-1"]);
+    expect(await stage.api.data("get_vulnerability", { cve_id: "MAL-2026-1" })).toMatchObject({
+      severity: "critical",
+      severity_source: "MAL-2026-1",
+      severity_basis: "malware",
+    });
+    expect(await listDifferences(world.sql)).toEqual([]);
+  });
+
   if (!runsAll) return;
 
   test("a page is found within one batch of a scan, however many findings the scan wrote at the same time", async () => {
