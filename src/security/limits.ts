@@ -183,6 +183,9 @@ export const sbomTextCharactersMax = 65_536;
 export const sbomProblemsMax = 100;
 /** Problems that a refusal lists. */
 export const sbomProblemsShownMax = 20;
+/** Kinds of warnings about one SBOM, and the length of one. */
+export const sbomWarningsMax = 20;
+export const sbomWarningCharactersMax = 400;
 /** Components or dependencies that one statement stores. */
 export const sbomRowsPerStatement = 1_000;
 /** `filename`. */

@@ -4,6 +4,7 @@
 import { writeFileSync } from "node:fs";
 import { vexBytesMax } from "../../../src/security/findings/limits.ts";
 import { sbomBytesMax } from "../../../src/security/limits.ts";
+import type { StoredSbom } from "../../../src/security/projects/schema.ts";
 import { answerAs, readUpload, CallError } from "../call.ts";
 import { passGate, readGate } from "../gate.ts";
 import { packedRepository } from "../packed-repository.ts";
@@ -16,12 +17,13 @@ export async function uploadSbom(fields: Record<string, unknown>, sending: Sendi
   const path = String(given);
   const { body, filename } = readUpload(path, sbomBytesMax);
   const stored = await sending.upload({ query: { ...query, ...(filename !== null && { filename }) }, body });
-  if (gate === null) {
-    return { body: stored, text: columns(Object.entries(stored).map(([name, value]) => [name, String(value)])), errors: [] };
-  }
-  const { workspace } = query;
-  const project = String(stored["project_id"]);
-  return passGate({ ...gate, workspace, project, stored, path: filename === null ? null : path }, sending);
+  const { warnings, ...facts } = answerAs<StoredSbom>(stored);
+  const errors = warnings.map((line) => `Warning: ${line}`);
+  if (gate === null)
+    return { body: stored, text: columns(Object.entries(facts).map(([name, value]) => [name, String(value)])), errors };
+  const gated = { ...gate, workspace: query["workspace"], project: facts.project_id, stored };
+  const answer = await passGate({ ...gated, path: filename === null ? null : path }, sending);
+  return { ...answer, errors: [...errors, ...answer.errors] };
 }
 
 export async function importRepository(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer> {

@@ -218,6 +218,8 @@ CREATE TABLE sboms (
   filename text,
   -- Nested ones included, without the root.
   components integer NOT NULL,
+  -- What its format forbids and was read nevertheless, one line for each kind.
+  warnings text[] NOT NULL DEFAULT '{}',
   -- Characters of its rows below, which count against the storage quota.
   row_characters bigint NOT NULL DEFAULT 0,
   created_by text NOT NULL,
@@ -241,7 +243,7 @@ CREATE TABLE sbom_components (
   -- With its group or namespace, in its ecosystem's spelling if it has one.
   name text NOT NULL,
   version text,
-  -- From the document. NULL: none, or an invalid package URL.
+  -- From the document, whether it can be read or not. NULL: none.
   purl text,
   -- NULL: it belongs to none of the seven ecosystems, so nothing is matched.
   package_id bigint REFERENCES packages,
@@ -270,7 +272,7 @@ CREATE TABLE sbom_ecosystems (
   ecosystem text COLLATE "C" NOT NULL,
   -- Without the root.
   components integer NOT NULL,
-  -- Components among them without a comparable version.
+  -- Components among them without a comparable version; where `ecosystem` is empty, with a package URL that cannot be read.
   unreadable integer NOT NULL,
   PRIMARY KEY (sbom_id, ecosystem)
 );

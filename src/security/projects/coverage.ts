@@ -27,6 +27,7 @@ export async function viewCoverage(
       ecosystem: ecosystem === "" ? null : ecosystemNameOf(ecosystem),
       components,
       not_compared: updatedAt === null ? components : unreadable,
+      unreadable_purls: ecosystem === "" ? unreadable : 0,
       advisories_updated_at: updatedAt,
       incomplete: (age?.sync_began_at ?? null) !== null,
       stale: updatedAt !== null && clock.now() - Date.parse(updatedAt) > advisoryStaleMs,
@@ -49,9 +50,14 @@ export function blindness({ scan_status: status, metrics: { components, coverage
   return `${subject} be compared with advisories: ${reasons(coverage).join("; ")}`;
 }
 
+/** How many components no advisory can be compared with. */
+export function notComparedIn(coverage: readonly CoverageView[]): number {
+  return coverage.reduce((sum, { not_compared: count }) => sum + count, 0);
+}
+
 /** What a scan left out, and what it compared with old advisories; empty: nothing. Only for projects that can be compared. */
 export function gaps({ metrics: { components, coverage }, unknown_matches: { total: unknown } }: Covered): string[] {
-  const left = coverage.reduce((sum, { not_compared: count }) => sum + count, 0);
+  const left = notComparedIn(coverage);
   const stale = coverage.flatMap((one) => (one.stale && one.ecosystem !== null ? [ecosystemOfName(one.ecosystem)] : []));
   return [
     ...(left === 0
@@ -91,9 +97,14 @@ function counted(components: number): string {
 
 function reasons(coverage: readonly CoverageView[]): string[] {
   const blind = withoutAdvisories({ metrics: { coverage } });
-  return coverage.flatMap(({ ecosystem, components, not_compared: left }) => {
+  return coverage.flatMap(({ ecosystem, components, not_compared: left, unreadable_purls: broken }) => {
     if (left === 0) return [];
-    if (ecosystem === null) return [`${counted(components)} of an unknown ecosystem`];
+    if (ecosystem === null) {
+      return [
+        ...(broken === 0 ? [] : [`${counted(broken)} whose package URL cannot be read`]),
+        ...(components === broken ? [] : [`${counted(components - broken)} of an unknown ecosystem`]),
+      ];
+    }
     const name = ecosystemOfName(ecosystem);
     const why = blind.get(name);
     if (why !== undefined) return [`${why} (${counted(components)})`];

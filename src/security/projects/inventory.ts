@@ -14,6 +14,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import type { Page } from "../fields.ts";
 import { ecosystem as ecosystemField, ecosystemNameOf } from "../findings/schema.ts";
 import { pathStepsMax, sbomsListedMax, versionsShownMax } from "../limits.ts";
+import { readPurl } from "../sboms/document.ts";
 import { selectPaths } from "../sboms/store.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { versionToMatch } from "../versions/version-to-match.ts";
@@ -75,14 +76,18 @@ function matchOf(
   { ecosystem, purl, version, unknown }: store.ComponentRow,
   blind: ReadonlyMap<Ecosystem, string>,
 ): ComponentView["match"] {
-  if (ecosystem === null) {
-    const reason = purl === null ? "it has no package URL that can be read" : "there are no advisories for its kind of package";
-    return { state: "not_matched", reason };
-  }
+  if (ecosystem === null) return { state: "not_matched", reason: withoutEcosystem(purl) };
   const why = blind.get(ecosystem);
   if (why !== undefined) return { state: "not_matched", reason: why };
   const reason = unknown ?? unreadable({ ecosystem, version, purl });
   return { state: reason === null ? "known" : "unknown", reason };
+}
+
+function withoutEcosystem(purl: string | null): string {
+  if (purl === null) return "it has no package URL";
+  const { reason } = readPurl(purl);
+  if (reason === null) return "there are no advisories for its kind of package";
+  return `its package URL cannot be read: ${reason.slice(0, 1).toLowerCase()}${reason.slice(1)}`;
 }
 
 function unreadable({

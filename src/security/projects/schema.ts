@@ -29,6 +29,18 @@ const ScanStatusView = words(
     "`not_comparable`: there are no advisories for any of its components, so that finding nothing means nothing",
 );
 
+const Warnings = Type.Array(Type.String(), {
+  "x-addition": true,
+  description:
+    "What its format forbids and was read nevertheless, and package URLs that cannot be read: the first place of each kind, and how many more",
+});
+
+const notCompared = Type.Integer({
+  "x-addition": true,
+  description:
+    "Components of its SBOM that no advisory can be compared with: there are none for their ecosystem, or their package URL or version cannot be read",
+});
+
 export const StoredSbom = Type.Object(
   {
     sbom_id: text("The SBOM's id; the same bytes in the same project have the same id"),
@@ -36,6 +48,8 @@ export const StoredSbom = Type.Object(
     format: words(["CycloneDX", "SPDX"], "Its format"),
     spec_version: text("Version of the format, such as `1.6`"),
     components: count("Number of its components, including nested ones, without the root"),
+    components_not_compared: notCompared,
+    warnings: Warnings,
     scan_status: ScanStatusView,
   },
   { description: "A stored SBOM" },
@@ -59,11 +73,7 @@ const projectFields = {
   }),
   last_scanned_at: textOrNull("When a scan was last completed, ISO 8601 in UTC; null: never"),
   vulnerability_counts: VulnerabilityCounts,
-  components_not_compared: Type.Integer({
-    "x-addition": true,
-    description:
-      "Components of its SBOM that no advisory can be compared with: there are none for their ecosystem, or their version cannot be read",
-  }),
+  components_not_compared: notCompared,
   findings_left_out: Type.Integer({
     "x-addition": true,
     description: `Findings of the last scan that were not stored, since a project has at most ${projectFindingsMax} findings`,
@@ -96,7 +106,7 @@ export const ComponentView = Type.Object({
   version: textOrNull("Its version in the SBOM; null: none"),
   type: textOrNull("Its CycloneDX type, such as `library`; null: unknown"),
   ecosystem,
-  purl: textOrNull("Its package URL in the SBOM; null: none that can be read"),
+  purl: textOrNull("Its package URL as the SBOM writes it, even if it cannot be read; null: none"),
   licenses: Type.Array(Type.String(), { description: "Ids, names or expressions" }),
   relation: words(["direct", "transitive", "unknown"], "How the root depends on it; `unknown`: the SBOM does not say"),
   path: Type.Array(Type.String(), {
@@ -122,6 +132,7 @@ const SbomView = Type.Object({
   spec_version: text("Version of the format"),
   name: textOrNull("Its name for itself"),
   filename: textOrNull("Name of the uploaded file"),
+  warnings: Warnings,
   uploaded_at: text("When these bytes were first uploaded, ISO 8601 in UTC"),
 });
 
@@ -132,6 +143,10 @@ export const CoverageView = Type.Object({
   },
   components: count("Components of it"),
   not_compared: count("Those among them that no advisory can be compared with"),
+  unreadable_purls: Type.Integer({
+    "x-addition": true,
+    description: "Those among them whose package URL cannot be read; `match` of each component says why",
+  }),
   advisories_updated_at: textOrNull(
     "How current its advisories are, ISO 8601 in UTC: when its published archive was last taken over, else the newest record; null: there are none, or not all of a first synchronization",
   ),

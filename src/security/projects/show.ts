@@ -80,8 +80,8 @@ function liveIn(id: string): VulnerabilityFilter {
   return { scope: { kind: "project", id }, ecosystem: null, ranks: ranksOf("all"), scoreMin: 0, page };
 }
 
-function viewSbom({ id, format, specVersion, name, filename, createdAt }: PresentSbom) {
-  return { id, format, spec_version: specVersion, name, filename, uploaded_at: isoTime(Date.parse(createdAt)) };
+function viewSbom({ id, format, specVersion, name, filename, warnings, createdAt }: PresentSbom) {
+  return { id, format, spec_version: specVersion, name, filename, warnings, uploaded_at: isoTime(Date.parse(createdAt)) };
 }
 
 function viewMetrics(

@@ -24,6 +24,7 @@ import type { SbomRows } from "../sboms/sbom-rows.ts";
 import { insertComponents, insertEcosystems, insertEdges, insertSbom, selectSbomId } from "../sboms/store.ts";
 import { requestScan } from "../scans/store.ts";
 import { packageIds } from "../versions/store.ts";
+import { notComparedIn, viewCoverage } from "./coverage.ts";
 import { findOrCreateProduct } from "./products.ts";
 import { findOrCreateProject } from "./projects.ts";
 import { StoredSbom } from "./schema.ts";
@@ -55,11 +56,15 @@ export interface SbomStoreParts {
  * @throws LimitReachedError if the workspace has stored too many SBOMs within the hour
  */
 export async function storeSbom(request: SbomToStore, parts: SbomStoreParts): Promise<StoredSbom> {
-  const [stored] = await storeTogether(request, { requests: [request], parts });
-  if (stored === undefined) throw new Error("Storing an SBOM gave no result");
-  const { changed: _, ...view } = stored;
-  return view;
+  const [only] = await storeTogether(request, { requests: [request], parts });
+  if (only === undefined) throw new Error("Storing an SBOM gave no result");
+  const { changed: _, ...stored } = only;
+  const { coverage } = await viewCoverage(stored.sbom_id, parts);
+  return { ...stored, components_not_compared: notComparedIn(coverage) };
 }
+
+/** What is known before it is compared with advisories. */
+type NewSbom = Omit<StoredSbom, "components_not_compared"> & { changed: boolean };
 
 interface SbomsToStore {
   requests: readonly SbomToStore[];
@@ -72,7 +77,7 @@ interface SbomsToStore {
 export async function storeTogether(
   { actor, workspace }: Pick<SbomToStore, "actor" | "workspace">,
   { requests, parts, lock }: SbomsToStore,
-): Promise<(StoredSbom & { changed: boolean })[]> {
+): Promise<NewSbom[]> {
   for (const request of requests) await prepare(request, parts);
   const { sql, clock, notify } = parts;
   const stored = await change(actor, { sql, clock }, async (tx) => {
@@ -121,7 +126,9 @@ export const uploadSbom = operation({
     if (sbom.refused !== null) throw new DomainError("invalid_field", sbom.refused);
     const request = { actor: caller.actor, workspace: caller.workspace, project, product, origin: null, filename };
     const stored = await storeSbom({ ...request, sbom: sbom.rows }, parts);
-    return { data: stored, message: `${stored.components} components are stored; the scan is ${stored.scan_status}` };
+    const { components, components_not_compared: left, scan_status: scan } = stored;
+    const gap = left === 0 ? "" : `. ${left} of them cannot be compared with advisories: get_project says why`;
+    return { data: stored, message: `${components} components are stored; the scan is ${scan}${gap}` };
   },
 });
 
@@ -147,7 +154,7 @@ async function addPackages({ packages }: SbomRows, sql: Database): Promise<void>
 }
 
 interface Stored {
-  view: StoredSbom & { changed: boolean };
+  view: NewSbom;
   events: AuditEvent[];
   /** What is new, and counts against a quota. */
   added: ("product" | "project" | "sbom")[];
@@ -181,7 +188,7 @@ async function storeIn(tx: Transaction, request: SbomToStore, at: Date): Promise
   const added: Stored["added"] = known === undefined ? ["sbom"] : [];
   if ((product?.events ?? []).length > 0) added.push("product");
   if (found.events.length > 0) added.push("project");
-  return { view: { ...viewOf(sbom, { project, id, changed }), changed }, events, added };
+  return { view: viewOf(sbom, { project, id, changed }), events, added };
 }
 
 /** After all rows are written, since others wait for these locks. */
@@ -240,13 +247,15 @@ async function insertWhole({ request, project, id, at }: SbomInsert, tx: Transac
   for (const batch of rows.edgeRows) await insertEdges({ sbom: id, rows: batch }, tx);
 }
 
-function viewOf(sbom: SbomRows, { project, id, changed }: { project: ProjectRow; id: string; changed: boolean }): StoredSbom {
+function viewOf(sbom: SbomRows, { project, id, changed }: { project: ProjectRow; id: string; changed: boolean }): NewSbom {
   return {
     sbom_id: id,
     project_id: project.id,
     format: sbom.format,
     spec_version: sbom.specVersion,
     components: sbom.components,
+    warnings: sbom.warnings,
     scan_status: changed ? "pending" : project.scanStatus,
+    changed,
   };
 }

@@ -161,6 +161,7 @@ export interface PresentSbom {
   name: string | null;
   filename: string | null;
   components: number;
+  warnings: string[];
   createdAt: string;
 }
 
@@ -173,7 +174,8 @@ export async function selectProject(
       scan_failure AS "scanFailure", last_scanned_at AS "lastScannedAt", ${notCompared(sql)} AS "notCompared",
       findings_left_out AS "findingsLeftOut", unknowns_left_out AS "unknownsLeftOut", projects.created_at AS "createdAt",
       CASE WHEN s.id IS NULL THEN NULL ELSE jsonb_build_object('id', s.id, 'format', s.format, 'specVersion', s.spec_version,
-        'name', s.name, 'filename', s.filename, 'components', s.components, 'createdAt', s.created_at) END AS sbom
+        'name', s.name, 'filename', s.filename, 'components', s.components, 'warnings', s.warnings,
+        'createdAt', s.created_at) END AS sbom
     FROM projects LEFT JOIN sboms s ON s.id = projects.sbom_id
     WHERE projects.workspace_id = ${workspace} AND projects.id = ${id}`;
   return row;

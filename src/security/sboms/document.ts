@@ -4,6 +4,7 @@
  *
  * A package URL is the only key for matching a component with advisories. An invalid one is stored as written, with the reason.
  */
+import { ecosystemOfPackageUrlType } from "../versions/ecosystem.ts";
 import { PackageUrlError, type PackageUrl, parsePackageUrl } from "../versions/package-url.ts";
 import type { JsonValue } from "./json.ts";
 import { SbomRefusal } from "./refusal.ts";
@@ -68,6 +69,8 @@ export interface SbomDocument {
   sha256: string;
   /** SHA-256 of everything above except the encoding, in hex: equal for equal content. */
   digest: string;
+  /** What was tolerated in it, one line for each kind. */
+  warnings: string[];
 }
 
 type Ways = Pick<SbomDocument, "root" | "components" | "otherSteps">;
@@ -127,6 +130,14 @@ interface SbomPurl {
   parsed: PackageUrl | null;
   /** Why it is invalid; null if it is valid. */
   reason: string | null;
+}
+
+/** The first one that names a package of the seven ecosystems, so that it can be compared with advisories; else the first. */
+export function choosePurl(written: readonly string[]): string | null {
+  const [first = null] = written;
+  if (written.length < 2) return first;
+  const known = written.filter((purl) => ecosystemOfPackageUrlType(/^pkg:\/*([^/]{1,20})/i.exec(purl)?.[1] ?? "") !== null);
+  return known.find((purl) => readPurl(purl).parsed !== null) ?? known[0] ?? first;
 }
 
 export function readPurl(written: string | null): SbomPurl {

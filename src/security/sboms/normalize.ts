@@ -6,7 +6,7 @@
  * Cycles end, since each component is visited once; the time is linear in the number of edges.
  */
 import { createHash } from "node:crypto";
-import { byCodeUnits } from "../../kernel/text.ts";
+import { byCodeUnits, shortened } from "../../kernel/text.ts";
 import { sbomComponentsMax, sbomEdgesMax } from "../limits.ts";
 import { printPackageUrl } from "../versions/package-url.ts";
 import {
@@ -18,10 +18,16 @@ import {
   readPurl,
   type SbomRelation,
 } from "./document.ts";
-import { SbomRefusal } from "./refusal.ts";
+import { SbomRefusal, type SbomWarnings } from "./refusal.ts";
+
+interface Written {
+  bytes: Uint8Array;
+  /** What was tolerated so far. */
+  warnings: SbomWarnings;
+}
 
 /** @throws SbomRefusal too_large */
-export function normalizeSbom(parsed: ParsedSbom, bytes: Uint8Array): SbomDocument {
+export function normalizeSbom(parsed: ParsedSbom, { bytes, warnings }: Written): SbomDocument {
   requireAtMost("components", parsed.components.length, sbomComponentsMax);
   requireAtMost("relationships", parsed.edges.length + parsed.holdings.length, sbomEdgesMax);
   const all = parsed.root === null ? parsed.components : [parsed.root, ...parsed.components];
@@ -46,7 +52,14 @@ export function normalizeSbom(parsed: ParsedSbom, bytes: Uint8Array): SbomDocume
     otherSteps: otherSteps(paths, described),
   };
   const sha256 = createHash("sha256").update(bytes).digest("hex");
-  return { ...content, encoding: parsed.encoding, sha256, digest: documentDigest(content) };
+  for (const component of content.components) warnAboutPurl(component, warnings);
+  return { ...content, encoding: parsed.encoding, sha256, digest: documentDigest(content), warnings: warnings.lines() };
+}
+
+function warnAboutPurl({ ref, purl: { written, reason } }: SbomComponent, warnings: SbomWarnings): void {
+  if (written === null || reason === null) return;
+  const says = `has a package URL that cannot be read, so no advisory is compared with it: ${reason}`;
+  warnings.add({ place: () => `component ${JSON.stringify(shortened(ref, 100))}`, says, kind: "purl" });
 }
 
 function requireAtMost(what: string, count: number, max: number): void {
@@ -171,7 +184,12 @@ function otherSteps(paths: ReadonlyMap<string, DependencyPath>, described: Reado
   return steps.toSorted((one, other) => byCodeUnits(one.ref, other.ref));
 }
 
-function documentDigest({ root, components, edges, ...rest }: Omit<SbomDocument, "encoding" | "sha256" | "digest">): string {
+function documentDigest({
+  root,
+  components,
+  edges,
+  ...rest
+}: Omit<SbomDocument, "encoding" | "sha256" | "digest" | "warnings">): string {
   const hash = createHash("sha256").update(JSON.stringify(rest));
   for (const component of root === null ? components : [root, ...components]) {
     const { written, parsed } = component.purl;

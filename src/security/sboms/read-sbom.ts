@@ -3,7 +3,8 @@
  * and consists of plain values, so a subprocess can do it: 50 MiB would block the thread for seconds.
  *
  * If the bytes are something else that people upload as an SBOM, such as an archive, a lock file or a scanner's report, the refusal names
- * it and the remedy. JSON must be UTF-8 (RFC 8259 8.1); XML may also be UTF-16 with a byte order mark (XML 1.0 4.3.3).
+ * it and the remedy. XML may be in UTF-16 with a byte order mark, or in an encoding that it declares (XML 1.0 4.3.3); JSON and tag-value have
+ * to be UTF-8 (RFC 8259 8.1), but what Windows PowerShell writes is taken too, with a warning.
  */
 import { sbomBytesMax } from "../limits.ts";
 import { type SbomDocument, type ParsedSbom, cyclonedxMinor, spdx2Minor } from "./document.ts";
@@ -15,7 +16,7 @@ import { extractSpdx3, graphOf, spdx3 } from "./formats/spdx-3.ts";
 import { lineLocation, readTagValue } from "./formats/spdx-tag-value.ts";
 import { parseJson, isObject, type JsonObject, type JsonValue, fieldOf } from "./json.ts";
 import { normalizeSbom } from "./normalize.ts";
-import { invalidSbom, SbomRefusal } from "./refusal.ts";
+import { invalidSbom, SbomRefusal, SbomWarnings } from "./refusal.ts";
 import { validate, type Path, jsonLocation, xmlLocation, type ObjectShape } from "./shape.ts";
 
 /** @throws SbomRefusal with a sentence that says what to change */
@@ -24,7 +25,8 @@ export function readSbom(bytes: Uint8Array): SbomDocument {
     throw new SbomRefusal("too_large", `The document is larger than ${sbomBytesMax / 1024 / 1024} MiB`);
   const binary = recognizeBinary(bytes);
   if (binary !== null) throw notAnSbom(binary);
-  return normalizeSbom(parseSbom(bytes), bytes);
+  const warnings = new SbomWarnings();
+  return normalizeSbom(parseSbom(bytes, warnings), { bytes, warnings });
 }
 
 interface Magic {
@@ -56,23 +58,33 @@ function notAnSbom(is: string): SbomRefusal {
   return new SbomRefusal("not_an_sbom", `The document is not an SBOM that can be read, but ${is}`);
 }
 
-function parseSbom(bytes: Uint8Array): ParsedSbom {
-  const text = decodeSbom(bytes);
+function parseSbom(bytes: Uint8Array, warnings: SbomWarnings): ParsedSbom {
+  const { text, utf8 } = decodeSbom(bytes, warnings);
   const [first] = /\S/.exec(text) ?? [];
   if (first === undefined) throw new SbomRefusal("empty", "The document is empty");
-  if (first === "<") return parseXmlSbom(text);
-  if (first === "{" || first === "[") return parseJsonSbom(parseJson(bytes, text));
-  return parseTagValueSbom(text);
+  if (first === "<") return parseXmlSbom(text, warnings);
+  if (first === "{" || first === "[") return parseJsonSbom(parseJson(utf8 ?? new TextEncoder().encode(text), text), warnings);
+  return parseTagValueSbom(text, warnings);
 }
 
 const xmlEncoding = /^\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([A-Za-z0-9._-]+)["']/;
+/** What Java's and .NET's writers declare besides UTF-8. WHATWG's names: both are read as windows-1252. */
+const singleByte = /^(?:iso-?8859-1|latin-?1|windows-1252|cp1252)$/i;
 
-/** UTF-8 with or without a byte order mark, and for XML also UTF-16 with one. @throws SbomRefusal wrong_encoding */
-function decodeSbom(bytes: Uint8Array): string {
+interface Decoded {
+  text: string;
+  /** The bytes of the text in UTF-8; null: the document is in another encoding. */
+  utf8: Uint8Array | null;
+}
+
+/** @throws SbomRefusal wrong_encoding */
+function decodeSbom(bytes: Uint8Array, warnings: SbomWarnings): Decoded {
   const utf16 = utf16Of(bytes);
-  if (utf16 !== null) return decodedUtf16(bytes, utf16);
+  if (utf16 !== null) return { text: decodedUtf16(bytes, utf16, warnings), utf8: null };
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
   const declared = xmlEncoding.exec(new TextDecoder("latin1").decode(body.subarray(0, 300)))?.[1];
+  if (declared !== undefined && singleByte.test(declared) && body === bytes)
+    return { text: new TextDecoder("windows-1252").decode(body), utf8: null };
   if (declared !== undefined && !/^(?:utf-?8|us-ascii)$/i.test(declared)) {
     throw new SbomRefusal(
       "wrong_encoding",
@@ -80,7 +92,7 @@ function decodeSbom(bytes: Uint8Array): string {
     );
   }
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body), utf8: bytes };
   } catch {
     throw new SbomRefusal("wrong_encoding", "The document is not valid UTF-8; save it as UTF-8");
   }
@@ -93,10 +105,7 @@ function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : null;
 }
 
-/**
- * RFC 8259 8.1 requires UTF-8 for JSON, and SPDX requires it for tag-value documents; XML 1.0 4.3.3 allows UTF-16 with a byte order mark.
- */
-function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): string {
+function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be", warnings: SbomWarnings): string {
   let text: string;
   try {
     text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
@@ -104,23 +113,24 @@ function decodedUtf16(bytes: Uint8Array, encoding: "utf-16le" | "utf-16be"): str
     throw new SbomRefusal("wrong_encoding", "The document is not valid UTF-16; save it as UTF-8");
   }
   const marked = bytes[0] === 0xff || bytes[0] === 0xfe;
-  if (!marked || !/^\s*</.test(text)) {
-    throw new SbomRefusal(
-      "wrong_encoding",
-      "The document is encoded in UTF-16, which only XML with a byte order mark may be; save it as UTF-8",
-    );
-  }
+  const isXml = /^\s*</.test(text);
   const declared = xmlEncoding.exec(text)?.[1];
-  if (declared !== undefined && !/^utf-?16(?:[lb]e)?$/i.test(declared)) {
-    throw new SbomRefusal(
-      "wrong_encoding",
-      `The document is encoded in UTF-16 and says that it is in ${declared}; save it as UTF-8`,
-    );
-  }
+  const says = !isXml
+    ? "is encoded in UTF-16, and has to be UTF-8"
+    : declared !== undefined && !/^utf-?16(?:[lb]e)?$/i.test(declared)
+      ? `is encoded in UTF-16, and says that it is in ${declared}`
+      : marked
+        ? null
+        : "is encoded in UTF-16 without a byte order mark";
+  if (says !== null) warnings.add({ place: wholeDocument, says });
   return text;
 }
 
-function parseXmlSbom(text: string): ParsedSbom {
+function wholeDocument(): string {
+  return "document";
+}
+
+function parseXmlSbom(text: string, warnings: SbomWarnings): ParsedSbom {
   if (/^\s*<(?:!doctype\s+html|html[\s>])/i.test(text)) throw notAnSbom(recognizeXml("html"));
   const { specVersion, rootName, value } = readXmlBom(text, bom);
   if (specVersion === null)
@@ -128,7 +138,7 @@ function parseXmlSbom(text: string): ParsedSbom {
   const version = cyclonedxMinor(specVersion);
   const document: JsonObject = { ...value, bomFormat: "CycloneDX", specVersion };
   if (!Object.hasOwn(document, "version")) document["version"] = 1;
-  check({ document, shape: bom, version, place: (path) => xmlLocation(path, bom) });
+  check({ document, shape: bom, version, encoding: "xml", place: (path) => xmlLocation(path, bom), warnings });
   return extractCycloneDx(document, "xml");
 }
 
@@ -150,33 +160,49 @@ interface Check {
   document: JsonObject;
   shape: ObjectShape;
   version: number;
+  encoding: "json" | "xml" | "tag-value";
   place: (path: Path) => string;
+  warnings: SbomWarnings;
 }
 
-function check({ document, shape, version, place }: Check): void {
-  const faults = validate({ value: document, shape, version });
+/** Puts right in place what is tolerated. @throws SbomRefusal invalid */
+function check({ document, place, warnings, ...rules }: Check): void {
+  const warn = (path: Path, says: string) =>
+    warnings.add({ place: () => place(path), says, kind: `${String(path.at(-1))} ${says}` });
+  const faults = validate({ value: document, warn, ...rules });
   if (faults.length > 0) throw invalidSbom(faults.map(({ path, says }) => ({ path: place(path), says })));
 }
 
-function parseJsonSbom(value: JsonValue): ParsedSbom {
+function parseJsonSbom(given: JsonValue, warnings: SbomWarnings): ParsedSbom {
+  const value = unwrapped(given, warnings);
   if (!isObject(value)) throw notAnSbom(recognizeJson(value));
+  const inJson = { encoding: "json", place: jsonLocation, warnings } as const;
   if (value["bomFormat"] === "CycloneDX") {
-    check({ document: value, shape: bom, version: cyclonedxMinor(value["specVersion"]), place: jsonLocation });
+    check({ document: value, shape: bom, version: cyclonedxMinor(value["specVersion"]), ...inJson });
     return extractCycloneDx(value, "json");
   }
   if (Object.hasOwn(value, "spdxVersion")) {
-    check({ document: value, shape: spdx2, version: spdx2Minor(value["spdxVersion"]), place: jsonLocation });
+    check({ document: value, shape: spdx2, version: spdx2Minor(value["spdxVersion"]), ...inJson });
     return extractSpdx2(value, "json");
   }
   const graph = graphOf(value);
   if (graph === null) throw notAnSbom(recognizeJson(value));
-  check({ document: graph, shape: spdx3, version: 0, place: jsonLocation });
+  check({ document: graph, shape: spdx3, version: 0, ...inJson });
   return extractSpdx3(graph);
+}
+
+/** GitHub's API answers with the document in the field `sbom`. */
+function unwrapped(value: JsonValue, warnings: SbomWarnings): JsonValue {
+  if (!isObject(value) || Object.keys(value).length !== 1) return value;
+  const within = value["sbom"];
+  if (!isObject(within)) return value;
+  warnings.add({ place: wholeDocument, says: "is an object whose field `sbom` holds the SBOM, which is read" });
+  return within;
 }
 
 /** JSON documents, recognized by fields that only they have. */
 const jsonKinds: { fields: string[]; is: string }[] = [
-  { fields: ["sbom"], is: "an SBOM within the field `sbom`, as GitHub's API answers; upload what that field holds" },
+  { fields: ["sbom"], is: "an object with a field `sbom`; upload what that field holds" },
   { fields: ["artifacts", "descriptor"], is: "Syft's own format; run syft with -o cyclonedx-json or -o spdx-json" },
   { fields: ["SchemaVersion", "ArtifactName"], is: "a report of Trivy; run trivy with --format cyclonedx or --format spdx-json" },
   { fields: ["matches", "descriptor"], is: "a report of Grype; upload the SBOM that was scanned" },
@@ -202,14 +228,16 @@ function recognizeJson(value: JsonValue): string {
   return found?.is ?? "JSON with neither `bomFormat`, `spdxVersion` nor an SPDX `@context`";
 }
 
-function parseTagValueSbom(text: string): ParsedSbom {
+function parseTagValueSbom(text: string, warnings: SbomWarnings): ParsedSbom {
   if (!/^[ \t]*SPDXVersion[ \t]*:/m.test(text)) throw notAnSbom(recognizeText(text) ?? "text of an unknown kind");
   const { value, lines } = readTagValue(text);
   check({
     document: value,
     shape: spdx2,
     version: spdx2Minor(value["spdxVersion"]),
+    encoding: "tag-value",
     place: (path) => lineLocation(path, { value, lines }),
+    warnings,
   });
   return extractSpdx2(value, "tag-value");
 }

@@ -6,7 +6,7 @@
  * separately. The counts later show what a scan could not compare.
  */
 import { arrayText } from "../../backing/sql-text.ts";
-import { sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits.ts";
+import { purlCharactersMax, sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits.ts";
 import { type Ecosystem, packageIdentity, packageKey, packageNameOf, type PackageName } from "../versions/ecosystem.ts";
 import { versionToMatch } from "../versions/version-to-match.ts";
 import { readVersion } from "../versions/version.ts";
@@ -15,7 +15,7 @@ import { invalidSbom, SbomRefusal } from "./refusal.ts";
 
 export interface SbomRows extends Pick<
   SbomDocument,
-  "format" | "specVersion" | "encoding" | "documentId" | "name" | "sha256" | "digest"
+  "format" | "specVersion" | "encoding" | "documentId" | "name" | "sha256" | "digest" | "warnings"
 > {
   /** The number of components, without the root. */
   components: number;
@@ -31,7 +31,7 @@ interface EcosystemCount {
   /** Empty: none of the seven, or no readable package URL. */
   ecosystem: Ecosystem | "";
   components: number;
-  /** How many of these have no version that can be compared. */
+  /** How many of these have no version that can be compared; without an ecosystem, a package URL that cannot be read. */
   unreadable: number;
 }
 
@@ -67,8 +67,8 @@ export function toSbomRows(document: SbomDocument): SbomRows {
     const ends = { from: positions.get(from), to: positions.get(to) };
     return ends.from === undefined || ends.to === undefined ? [] : [{ from: ends.from, to: ends.to }];
   });
-  const { format, specVersion, encoding, documentId, name, sha256, digest } = document;
-  const header = { format, specVersion, encoding, documentId, name, sha256, digest };
+  const { format, specVersion, encoding, documentId, name, sha256, digest, warnings } = document;
+  const header = { format, specVersion, encoding, documentId, name, sha256, digest, warnings };
   return {
     ...header,
     components: document.components.length,
@@ -176,14 +176,21 @@ function countEcosystems(rows: readonly Row[]): EcosystemCount[] {
     const count = counts.get(ecosystem) ?? { ecosystem, components: 0, unreadable: 0 };
     counts.set(ecosystem, count);
     count.components++;
-    if (named !== null && !isReadable({ ecosystem: named.ecosystem, version, purl: component.purl })) count.unreadable++;
+    if (
+      named === null ? hasUnreadablePurl(component) : !isReadable({ ecosystem: named.ecosystem, version, purl: component.purl })
+    )
+      count.unreadable++;
   }
   return [...counts.values()];
 }
 
 /** A lock file contains the packages that it names; no advisory is about it. */
 function isFileOfPackages({ type, version, purl }: SbomComponent): boolean {
-  return type === "application" && version === null && purl.parsed === null;
+  return type === "application" && version === null && purl.written === null;
+}
+
+function hasUnreadablePurl({ purl }: SbomComponent): boolean {
+  return purl.written !== null && purl.parsed === null;
 }
 
 /** Most versions have this form, which every ecosystem can read: otherwise 300,000 would take more than a second. */
@@ -224,7 +231,7 @@ function columnsOf(rows: Row[]): ComponentColumns {
     types: arrayText(rows, ({ component }) => component.type),
     names: arrayText(rows, shownName),
     versions: arrayText(rows, ({ version }) => version),
-    purls: arrayText(rows, ({ component }) => (component.purl.parsed === null ? null : component.purl.written)),
+    purls: arrayText(rows, ({ component }) => storedPurl(component)),
     ecosystems: arrayText(rows, ({ named }) => named?.ecosystem ?? null),
     keys: arrayText(rows, ({ named }) => named && packageKey(named)),
     relations: arrayText(rows, ({ component }) => component.relation),
@@ -232,6 +239,13 @@ function columnsOf(rows: Row[]): ComponentColumns {
     scopes: arrayText(rows, ({ component }) => component.scope),
     licenses: arrayText(rows, ({ component }) => arrayText(component.licenses, (license) => license)),
   };
+}
+
+/** As written, whether it can be read or not. Of one that is too long to be read, the beginning is kept, which is too long as well. */
+function storedPurl({ purl: { written } }: SbomComponent): string | null {
+  return written !== null && written.length > purlCharactersMax
+    ? `${written.slice(0, purlCharactersMax).toWellFormed()}…`
+    : written;
 }
 
 function shownName({ component: { group, name }, named }: Row): string {

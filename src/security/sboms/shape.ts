@@ -3,6 +3,10 @@
  *
  * It replaces TypeBox because one description has to validate JSON, build the same value from XML elements, know which version introduced a
  * field, and locate a fault in either encoding. The first faults are enough: validation ends after `sbomProblemsMax`.
+ *
+ * A document is refused only for what it would be misread by. What real writers write although the format forbids it is put right in place,
+ * with a warning: null or an empty text for an optional field, fields and values of a later version, other spellings of a word, and what a
+ * field `tolerates`. Unknown fields stay refused where the format refuses them: they may be misspelled ones.
  */
 import { sbomProblemsMax, sbomTextCharactersMax } from "../limits.ts";
 import { type JsonObject, type JsonValue, fieldOf, isObject } from "./json.ts";
@@ -19,6 +23,17 @@ interface TextShape {
   allows?: (value: string) => boolean;
   charactersMin?: number;
   charactersMax?: number;
+  /** What is read in place of a text that breaks the rules above; null: it is refused. */
+  tolerates?: (value: string) => Tolerated | null;
+}
+
+export interface Tolerated {
+  /** null: the field counts as absent. */
+  reads: string | null;
+  /** A clause that follows the location. */
+  says: string;
+  /** Whether XML allows it, so that only JSON gets the warning. */
+  inXml?: true;
 }
 
 interface IntegerShape {
@@ -55,6 +70,8 @@ export interface ObjectShape {
   /** The field whose value must be unique in the document; null if this object has none. */
   identity?: (value: JsonObject) => string | null;
   rule?: (value: JsonObject, version: number) => RuleBreak | null;
+  /** What is taken, but has to be told. */
+  note?: (value: JsonObject) => RuleBreak | null;
 }
 
 /** A list in one variant of a field, an object in the other. */
@@ -74,6 +91,8 @@ export interface Field {
   since?: number;
   /** The first and the last version in which it is required. */
   required?: readonly [number, number];
+  /** Later versions do not require it, so its absence is only a warning. */
+  waived?: true;
   /** XML: an attribute, the element's text, or an element whose name differs from the field's. */
   xml?: { as: "attribute" | "content" | "element"; name?: string };
 }
@@ -110,16 +129,24 @@ interface Fault {
   says: string;
 }
 
-interface Validation {
+interface ToValidate {
+  /** Changed in place where something is tolerated. */
+  value: JsonValue;
+  shape: Shape;
   version: number;
+  encoding: "json" | "xml" | "tag-value";
+  warn: (path: Path, says: string) => void;
+}
+
+interface Validation extends Omit<ToValidate, "value" | "shape"> {
   path: (string | number)[];
   faults: Fault[];
   identities: Set<string>;
 }
 
 /** @returns the first faults, in document order; empty for a valid value */
-export function validate({ value, shape, version }: { value: JsonValue; shape: Shape; version: number }): Fault[] {
-  const validation: Validation = { version, path: [], faults: [], identities: new Set() };
+export function validate({ value, shape, ...how }: ToValidate): Fault[] {
+  const validation: Validation = { ...how, path: [], faults: [], identities: new Set() };
   validateValue(validation, value, shape);
   return validation.faults;
 }
@@ -187,13 +214,19 @@ function validateObject(validation: Validation, value: JsonValue, shape: ObjectS
   for (const key in value) validateField({ validation, value, shape, key });
   for (const key in shape.fields) {
     const field = shape.fields[key];
-    if (field !== undefined && isRequired(field, validation.version) && !Object.hasOwn(value, key)) {
-      fault(validation, "is required", key);
-    }
+    if (field === undefined || Object.hasOwn(value, key) || !isRequired(field, validation.version)) continue;
+    if (field.waived === true) warn(validation, "is required in this version of the format, and is missing", key);
+    else fault(validation, "is required", key);
   }
   validateIdentity(validation, value, shape);
   const broken = shape.rule?.(value, validation.version) ?? null;
   if (broken !== null) fault(validation, broken.says, broken.key);
+  const noted = shape.note?.(value) ?? null;
+  if (noted !== null) warn(validation, noted.says, noted.key);
+}
+
+function warn({ path, warn: told }: Validation, says: string, key?: string): void {
+  told(key === undefined ? path : [...path, key], says);
 }
 
 interface FieldToValidate {
@@ -205,18 +238,77 @@ interface FieldToValidate {
 
 function validateField({ validation, value, shape, key }: FieldToValidate): void {
   const field = Object.hasOwn(shape.fields, key) ? shape.fields[key] : undefined;
-  const isKnown = field !== undefined && (field.since ?? 0) <= validation.version;
-  if (!isKnown) {
+  const isLater = field !== undefined && (field.since ?? 0) > validation.version;
+  if (field === undefined || isLater) {
     if (shape.closedFrom === undefined || validation.version < shape.closedFrom) return;
-    return fault(validation, "is not a field here in this version of the format", key);
+    if (field === undefined) return fault(validation, "is not a field here in this version of the format", key);
+    warn(validation, "is a field of a later version of the format", key);
   }
+  if (field.shape.kind === "opaque") return;
+  if (value[key] === null && mayBeAbsent(field, validation.version)) {
+    if (!isRequired(field, validation.version)) warn(validation, "is null, and counts as absent", key);
+    delete value[key];
+    return;
+  }
+  if (field.shape.kind === "text" && isSettled({ validation, value, key, field, shape: field.shape })) return;
   validation.path.push(key);
   validateValue(validation, value[key] ?? null, field.shape);
   validation.path.pop();
 }
 
+interface TextToSettle {
+  validation: Validation;
+  value: JsonObject;
+  key: string;
+  field: Field;
+  shape: TextShape;
+}
+
+/** Puts right what is tolerated in a text. @returns false for a valid text, and for one to refuse */
+function isSettled({ validation, value, key, field, shape }: TextToSettle): boolean {
+  const written = value[key];
+  if (typeof written !== "string" || faultOfText(written, shape, validation.version) === null) return false;
+  const settled =
+    written === "" && mayBeAbsent(field, validation.version)
+      ? { reads: null, says: "is empty, and counts as absent" }
+      : toleratedText(written, shape, validation);
+  if (settled === null) return false;
+  if (settled.inXml !== true || validation.encoding !== "xml") warn(validation, settled.says, key);
+  if (settled.reads === null && mayBeAbsent(field, validation.version)) delete value[key];
+  else value[key] = settled.reads;
+  return true;
+}
+
+function toleratedText(written: string, shape: TextShape, { version }: Validation): Tolerated | null {
+  const name = shape.oneOf === undefined ? undefined : spellingsOf(shape.oneOf).get(spellingOf(written));
+  if (name === undefined) return shape.tolerates?.(written) ?? null;
+  const isLater = (shape.oneOf?.get(name) ?? 0) > version;
+  return {
+    reads: name,
+    says: isLater ? "has a value of a later version of the format" : `is spelled ${quoted(written)}, and read as ${name}`,
+  };
+}
+
+const spellings = new WeakMap<ReadonlyMap<string, number>, Map<string, string>>();
+
+/** The words of an enumeration by what all their spellings share. */
+function spellingsOf(words: ReadonlyMap<string, number>): ReadonlyMap<string, string> {
+  const known = spellings.get(words) ?? new Map([...words.keys()].map((word) => [spellingOf(word), word]));
+  spellings.set(words, known);
+  return known;
+}
+
+/** Writers differ in capitals, hyphens and underscores. */
+function spellingOf(word: string): string {
+  return word.length > 100 ? "" : word.toLowerCase().replaceAll(/[-_ ]/g, "");
+}
+
 function isRequired(field: Field, version: number): boolean {
   return field.required !== undefined && version >= field.required[0] && version <= field.required[1];
+}
+
+function mayBeAbsent(field: Field, version: number): boolean {
+  return field.waived === true || !isRequired(field, version);
 }
 
 function validateIdentity(validation: Validation, value: JsonObject, shape: ObjectShape): void {

@@ -34,10 +34,10 @@ export async function selectSbomId(
 export async function insertSbom({ rows, ...sbom }: NewSbom, tx: Transaction): Promise<void> {
   await tx`
     INSERT INTO sboms (id, workspace_id, project_id, sha256, digest, format, spec_version, encoding, document_id, name, filename,
-      components, row_characters, created_by, created_at)
+      components, warnings, row_characters, created_by, created_at)
     VALUES (${sbom.id}, ${sbom.workspace}, ${sbom.project}, decode(${rows.sha256}, 'hex'), decode(${rows.digest}, 'hex'),
       ${rows.format}, ${rows.specVersion}, ${rows.encoding}, ${rows.documentId}, ${rows.name}, ${sbom.filename},
-      ${rows.components}, ${rowCharacters(rows)}, ${sbom.createdBy}, ${sbom.at})`;
+      ${rows.components}, ${arrayText(rows.warnings, (line) => line)}::text[], ${rowCharacters(rows)}, ${sbom.createdBy}, ${sbom.at})`;
 }
 
 export async function insertEcosystems(

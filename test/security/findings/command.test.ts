@@ -62,6 +62,26 @@ test("an upload with --fail-on waits for the scan, shows the findings, and exits
   ]);
 });
 
+test("a gate says how many components it could not compare and why, on the terminal and in SARIF", async () => {
+  const path = join(line.folder, "broken.json");
+  const purls = ["pkg:npm/left-pad@1.3.0", "pkg:npm/lodash@4.17.20?a=1&a=2"];
+  const components = purls.map((purl) => ({ type: "library", name: purl, version: null, purl }));
+  await writeFile(path, JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", components }));
+  const upload = ["sbom", "upload", path, ...inW, "--project", "broken"];
+  const gated = await whileScanned(...upload, "--fail-on", "high");
+  expect([gated.code, gated.error]).toEqual([
+    0,
+    expect.stringMatching(
+      /Warning: components\[0\]\.version: is null.*\nWarning: component .* has a package URL that cannot be read[^]*1 of 2 components cannot be compared: 1 component whose package URL cannot be read/,
+    ),
+  ]);
+  const report = await line.weir.run(...upload, "--format", "sarif");
+  expect(report.out).toContain("1 of 2 components cannot be compared: 1 component whose package URL cannot be read");
+  const plain = await line.weir.run(...upload);
+  expect(plain.out).toMatch(/components_not_compared +1\n/);
+  expect(plain.error).toContain("Warning: ");
+});
+
 test("without advisories for any of the components a gate fails with an exit code of its own, and its SARIF says why", async () => {
   const path = join(line.folder, "python.json");
   const component = { type: "library", name: "jinja2", version: "2.11.2", purl: "pkg:pypi/jinja2@2.11.2" };

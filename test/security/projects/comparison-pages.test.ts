@@ -1,13 +1,18 @@
 /** No green without knowledge: what pages say of projects that no advisory was compared with, and where the operator gets advisories. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Actor } from "../../../src/accounts/audit/actor.ts";
 import { advisoryStaleMs } from "../../../src/security/limits.ts";
+import { storeSbom } from "../../../src/security/projects/store-sbom.ts";
+import { toSbomRows } from "../../../src/security/sboms/sbom-rows.ts";
 import { ConsoleWorld, type Browser } from "../../support/console.ts";
+import { read } from "../../support/security/sbom-documents.ts";
 import { lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { oneDatabase, type TestDatabase } from "../../support/servers/databases.ts";
 import { until } from "../../support/until.ts";
 
 setDefaultTimeout(30_000);
 const good = '<span class="badge good">';
+const actor: Actor = { kind: "member", email: "member@acme", role: "member", carriedBy: "tools key" };
 const clean = "No component has a known vulnerability";
 
 describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) => {
@@ -126,6 +131,24 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     const page = await see(`/projects/${other}`);
     expect(page).toContain("Nothing is open among the components that were compared.");
     expect(page).toContain("there are no advisories for PyPI (1 component)");
+  });
+
+  test("package URLs that cannot be read are told on the project's page, with the component and among the SBOM's warnings", async () => {
+    const broken = await security.project("broken");
+    const components = ["pkg:npm/left-pad@1.3.0", "pkg:npm/x@1?a=1&a=2"].map((purl) => ({ type: "library", name: "x", purl }));
+    const sbom = toSbomRows(read({ bomFormat: "CycloneDX", specVersion: "1.6", components }));
+    const parts = { sql: database.sql, clock: world.control.clock, notify: () => {} };
+    const named = { workspace: security.workspace, project: broken, product: null, origin: null, filename: null };
+    await storeSbom({ actor, ...named, sbom }, parts);
+    await security.scan();
+    expect(await see(`/projects/${broken}`)).toContain(
+      "1 of 2 components cannot be compared: 1 component whose package URL cannot be read.",
+    );
+    const reason = "the package URL have the key";
+    expect(await see(`/projects/${broken}/components`)).toContain(reason);
+    const sboms = await see(`/projects/${broken}/sboms`);
+    expect(sboms).toContain("Warnings about the current SBOM");
+    expect(sboms).toContain(reason);
   });
 
   test("advisories older than a week are told with a warning", async () => {

@@ -138,8 +138,8 @@ describe.each(oneDatabase)("what was compared, on $name", ({ open }) => {
     const { sql } = stage.database;
     const updatedAt = new Date(stage.control.clock.now()).toISOString();
     await sql`UPDATE advisory_ecosystems SET synced_at = ${updatedAt}`;
-    const none = { advisories_updated_at: null, incomplete: false, stale: false };
-    const npm = { ecosystem: "npm", components: 2, not_compared: 1, advisories_updated_at: updatedAt, incomplete: false };
+    const none = { unreadable_purls: 0, advisories_updated_at: null, incomplete: false, stale: false };
+    const npm = { ...none, ecosystem: "npm", components: 2, not_compared: 1, advisories_updated_at: updatedAt };
     const others = [
       { ecosystem: "pypi", components: 1, not_compared: 1, ...none },
       { ecosystem: null, components: 1, not_compared: 1, ...none },
@@ -184,6 +184,35 @@ describe.each(oneDatabase)("what was compared, on $name", ({ open }) => {
     );
     const { body } = await stage.api.call("get_project", { project_id: ids.get("only-files") });
     expect(objectOf(body)["message"]).toContain("The SBOM names files but no packages, so there is nothing to compare");
+  });
+
+  test("a package URL that cannot be read is kept with the reason, and its component is counted and told as not compared", async () => {
+    const broken = "maven/org.fld/core@2.17.0?classifier&type=jar";
+    const purls = ["npm/left-pad@1.3.0", broken, "npm/x@1?a=1&a=2", "npm/y@%zz", "deb/debian/curl@7.0"];
+    const body = { sbom: bomOf(...purls), project: "broken" };
+    const answer = objectOf((await stage.api.call("upload_sbom", body)).body);
+    expect(answer["message"]).toContain("4 of them cannot be compared with advisories");
+    expect(answer["data"]).toMatchObject({ components: 5, components_not_compared: 4 });
+    expect(objectOf(answer["data"])["warnings"]).toEqual([
+      `component "${broken}": has a package URL that cannot be read, so no advisory is compared with it: ` +
+        'The qualifiers of the package URL have no valid key in "classifier" (and 2 more)',
+    ]);
+    ids.set("broken", String(objectOf(answer["data"])["project_id"]));
+    await stage.world.scan();
+    const project = await shown("broken");
+    expect(objectOf(project["sbom"])["warnings"]).toHaveLength(1);
+    expect(rowsOf(objectOf(project["components"]), "items").find(({ purl }) => purl === `pkg:${broken}`)?.["match"]).toEqual({
+      state: "not_matched",
+      reason: 'its package URL cannot be read: the qualifiers of the package URL have no valid key in "classifier"',
+    });
+    expect(await coverage("broken")).toMatchObject([
+      { ecosystem: "npm", not_compared: 0 },
+      { ecosystem: null, components: 4, not_compared: 4, unreadable_purls: 3 },
+    ]);
+    const { body: told } = await stage.api.call("get_project", { project_id: ids.get("broken") });
+    expect(objectOf(told)["message"]).toContain(
+      "4 of 5 components cannot be compared: 3 components whose package URL cannot be read; 1 component of an unknown ecosystem",
+    );
   });
 
   test("without the advisories of its ecosystem a project is not comparable again", async () => {

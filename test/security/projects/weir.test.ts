@@ -32,6 +32,8 @@ describe("sbom upload", () => {
       format: "CycloneDX",
       spec_version: "1.6",
       components: 3,
+      components_not_compared: 3,
+      warnings: [],
       scan_status: "pending",
     });
     expect(line.control.notified.count("scan-waits")).toBe(1);

@@ -155,10 +155,10 @@ export async function uploadDocument(call: PageCall, typed: FormFields, { name, 
   }
 }
 
-export function uploadedWords({ components, scan_status: scan }: StoredSbom): string {
+export function uploadedWords({ components, scan_status: scan, warnings: { length: warned } }: StoredSbom): string {
   const waits =
     scan === "completed" || scan === "not_comparable"
       ? "It is the same as before, so nothing is scanned again."
       : "Its scan has begun.";
-  return `The SBOM with ${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"} is stored. ${waits}`;
+  return `The SBOM with ${components.toLocaleString("en-US")} ${components === 1 ? "component" : "components"} is stored. ${waits}${warned === 0 ? "" : " Its warnings are on the tab SBOMs."}`;
 }

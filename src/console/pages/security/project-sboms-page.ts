@@ -28,14 +28,14 @@ export const projectSbomsPage: Page = {
 function render(call: PageCall): Promise<PageContent> {
   return projectContent(call, {
     path: "/sboms",
-    body: async ({ provider }) => {
+    body: async ({ provider, sbom }) => {
       const { data } = await call.control(projectPartEndpoints.sboms, { id: projectId(call) });
       const upload = !mayDecide(call)
         ? markup`<p class="hint">Auditors are read-only: they upload no SBOM.</p>`
         : provider === "sample"
           ? markup`<p class="hint">Sample data takes no other SBOM. <a href="${call.link("/projects/new")}">Add a project</a> for yours.</p>`
           : section("upload", "Upload a new SBOM", uploadForm(call));
-      return markup`${history(data)}${data.length < 2 ? null : section("difference", "What changed", await difference(data, call))}${upload}`;
+      return markup`${history(data)}${warningList(sbom?.warnings ?? [])}${data.length < 2 ? null : section("difference", "What changed", await difference(data, call))}${upload}`;
     },
   });
 }
@@ -55,6 +55,13 @@ function history(rows: readonly KeptSbomView[]): Html {
     rows,
     empty: emptyState("There is no SBOM yet. Upload one, and its components are scanned.", null),
   });
+}
+
+/** What the format of the current SBOM forbids, and package URLs that cannot be read. */
+function warningList(warnings: readonly string[]): Html | null {
+  if (warnings.length === 0) return null;
+  const items = warnings.map((line) => markup`<li>${userText(line)}</li>`);
+  return section("warnings", "Warnings about the current SBOM", markup`<ul>${items}</ul>`);
 }
 
 // What changed between two SBOMs.

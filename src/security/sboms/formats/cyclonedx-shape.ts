@@ -21,6 +21,7 @@ import {
   flag,
   type ObjectShape,
   type RuleBreak,
+  type Tolerated,
 } from "../shape.ts";
 
 const attribute = (name?: string) => ({ as: "attribute", ...(name === undefined ? {} : { name }) }) as const;
@@ -31,7 +32,16 @@ const reference = text();
 const timestamp = text({
   pattern: /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2})$/,
   says: "a date and time such as 2026-01-31T12:00:00Z",
+  tolerates: otherTime,
 });
+
+/** The time is never computed with. XML allows one without a zone (xs:dateTime), which Python's `isoformat` writes in JSON too. */
+function otherTime(written: string): Tolerated | null {
+  if (/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?$/.test(written))
+    return { reads: written, says: "is a time without a zone", inXml: true };
+  if (!/^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}[^\0]{0,60}$/.test(written)) return null;
+  return { reads: written, says: "is a time in a form that the format does not allow" };
+}
 
 const algorithms =
   "MD5 SHA-1 SHA-256 SHA-384 SHA-512 SHA3-256 SHA3-384 SHA3-512 BLAKE2b-256 BLAKE2b-384 BLAKE2b-512 BLAKE3".split(" ");
@@ -77,7 +87,13 @@ const properties = list(() => property, { items: "property" });
 const license = object(
   {
     "bom-ref": field(reference, { since: 5, xml: attribute() }),
-    id: field(text({ allows: isSpdxLicenseId, says: "an id of SPDX's license list (any other license goes into `name`)" })),
+    id: field(
+      text({
+        allows: isSpdxLicenseId,
+        says: "an id of SPDX's license list (any other license goes into `name`)",
+        tolerates: otherLicenseId,
+      }),
+    ),
     name: field(text()),
     acknowledgement: field(oneOf("declared", "concluded"), { since: 6, xml: attribute() }),
     text: field(attachment),
@@ -171,6 +187,13 @@ const types = new Map([
   ["cryptographic-asset", 6],
 ]);
 
+/** CycloneDX's own command line writes `Null` where the document that it converts has no type. */
+function noType(written: string): Tolerated | null {
+  return /^(?:null|)$/i.test(written)
+    ? { reads: null, says: `is ${written === "" ? "empty" : written}, and counts as absent` }
+    : null;
+}
+
 const version = text({ charactersMax: 1_024 });
 
 /** Known fields that are neither read nor validated, each with the version that introduced it. */
@@ -191,12 +214,12 @@ const pedigree = object(
 
 const component: ObjectShape = object(
   {
-    type: field(text({ oneOf: types }), { required: always, xml: attribute() }),
+    type: field(text({ oneOf: types, tolerates: noType }), { required: always, xml: attribute() }),
     "mime-type": field(text(), { xml: attribute() }),
     "bom-ref": field(reference, { xml: attribute() }),
     group: field(text()),
     name: field(text(), { required: always }),
-    version: field(version, { required: [2, 3] }),
+    version: field(version, { required: [2, 3], waived: true }),
     versionRange: field(text({ charactersMin: 1, charactersMax: 4_096 }), { since: 7 }),
     isExternal: field(flag, { since: 7, xml: attribute() }),
     scope: field(oneOf("required", "optional", "excluded")),
@@ -313,10 +336,11 @@ export const bom: ObjectShape = object(
       text({
         pattern: /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
         says: "urn:uuid: and a UUID in lower case",
+        tolerates: otherSerialNumber,
       }),
       { xml: attribute() },
     ),
-    version: field({ kind: "integer" }, { required: [2, 4], xml: attribute() }),
+    version: field({ kind: "integer" }, { required: [2, 4], waived: true, xml: attribute() }),
     metadata: field(metadata),
     components: field(list(() => component, { items: "component" })),
     services: field(list(() => service, { items: "service" })),
@@ -335,6 +359,15 @@ export const bom: ObjectShape = object(
   { closedFrom: 4 },
 );
 
+/** XML also allows a UUID in braces; some writers write it so in JSON, in capitals, or alone. */
+function otherSerialNumber(written: string): Tolerated | null {
+  const uuid = /^(?:urn:uuid:)?\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i.exec(written)?.[1];
+  if (uuid === undefined) return null;
+  const reads = `urn:uuid:${uuid.toLowerCase()}`;
+  const says = "is a UUID in another form than urn:uuid: and lower case";
+  return { reads, says, ...(written === `{${uuid.toLowerCase()}}` && { inXml: true }) };
+}
+
 const ids: ReadonlySet<string> = new Set([...current, ...deprecated]);
 
 /** The package omits the withdrawn ids that express "or later" with a plus sign. */
@@ -346,4 +379,29 @@ const otherExceptions: ReadonlySet<string> = new Set(["GPL-CC-1.0", "Linux-sysca
 /** Ids are case-sensitive: `MIT`, not `mit`. */
 export function isSpdxLicenseId(id: string): boolean {
   return ids.has(id) || orLater.test(id) || (exception.letters.test(id) && exception.word.test(id)) || otherExceptions.has(id);
+}
+
+const idsByLowerCase: ReadonlyMap<string, string> = new Map([...ids].map((id) => [id.toLowerCase(), id]));
+
+/**
+ * SPDX compares ids without case (https://spdx.github.io/spdx-spec/v2.3/SPDX-license-expressions/). Expressions and ids of a document's own
+ * belong into other fields, but cannot be misread. Any other text may be a license that the writer did not mean.
+ */
+function otherLicenseId(written: string): Tolerated | null {
+  const known = idsByLowerCase.get(written.toLowerCase());
+  if (known !== undefined) return { reads: known, says: "is an id of SPDX's license list in other capitals" };
+  const words = written.length > 1_024 ? [] : written.split(/[\s()]+/).filter((word) => word !== "");
+  const isExpression = words.length > 0 && words.every(isExpressionWord);
+  return isExpression
+    ? { reads: written, says: "is an expression or a document's own id, which belongs into another field" }
+    : null;
+}
+
+function isExpressionWord(word: string): boolean {
+  const id = word.replace(/\+$/, "").toLowerCase();
+  return (
+    /^(?:AND|OR|WITH|(?:DocumentRef-[A-Za-z0-9.-]+:)?LicenseRef-[A-Za-z0-9.-]+)$/i.test(word) ||
+    idsByLowerCase.has(id) ||
+    isSpdxLicenseId(word)
+  );
 }

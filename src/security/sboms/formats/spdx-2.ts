@@ -6,10 +6,10 @@
  * add some, and none changes the meaning of known fields.
  */
 import { versionCharactersMax } from "../../limits.ts";
-import type { SbomEncoding, ParsedSbom, ParsedComponent } from "../document.ts";
+import { choosePurl, type SbomEncoding, type ParsedSbom, type ParsedComponent } from "../document.ts";
 import { type JsonObject, listOf, objectOf, objectsOf, textOf, textsOf } from "../json.ts";
-import { always, field, list, type ObjectShape, object, opaque, text } from "../shape.ts";
-import { resolveRelationships, isNothing, type Relationship, relationshipTypes } from "./spdx-relationships.ts";
+import { always, field, list, type ObjectShape, object, opaque, type RuleBreak, text } from "../shape.ts";
+import { resolveRelationships, isNothing, type Relationship, relationshipTypes, severalPurlsSay } from "./spdx-relationships.ts";
 
 export function extractSpdx2(document: JsonObject, encoding: SbomEncoding): ParsedSbom {
   const creation = objectOf(document, "creationInfo") ?? {};
@@ -40,10 +40,20 @@ export function extractSpdx2(document: JsonObject, encoding: SbomEncoding): Pars
 const id = field(text({ charactersMin: 1 }), { required: always });
 const required = field(text(), { required: always });
 /** Required up to 2.2. */
-const until2 = field(text(), { required: [2, 2] });
+const until2 = field(text(), { required: [2, 2], waived: true });
 
+/** 2.3 spells one with an underscore in JSON and with a hyphen in tag-value; Trivy writes the hyphen in both. */
 const purposes =
   "APPLICATION FRAMEWORK LIBRARY CONTAINER OPERATING_SYSTEM DEVICE FIRMWARE SOURCE ARCHIVE FILE INSTALL OTHER".split(" ");
+/** Purposes that SPDX 3 added. */
+const laterPurposes = (
+  "BOM CONFIGURATION DATA DEVICE_DRIVER DISK_IMAGE DOCUMENTATION EVIDENCE EXECUTABLE FILESYSTEM_IMAGE MANIFEST MODEL MODULE PATCH " +
+  "PLATFORM REQUIREMENT SPECIFICATION TEST"
+).split(" ");
+const purposeVersions = new Map([
+  ...purposes.map((name) => [name, 3] as const),
+  ...laterPurposes.map((name) => [name, 30] as const),
+]);
 
 const externalRef = object({ referenceCategory: required, referenceLocator: required, referenceType: required });
 const checksum = object({ algorithm: required, checksumValue: required });
@@ -56,12 +66,12 @@ const packageShape = object(
     downloadLocation: required,
     licenseConcluded: until2,
     licenseDeclared: until2,
-    copyrightText: field(text({ charactersMax: Number.POSITIVE_INFINITY }), { required: [2, 2] }),
-    primaryPackagePurpose: field(text({ oneOf: new Map(purposes.map((name) => [name, 3])) }), { since: 3 }),
+    copyrightText: field(text({ charactersMax: Number.POSITIVE_INFINITY }), { required: [2, 2], waived: true }),
+    primaryPackagePurpose: field(text({ oneOf: purposeVersions }), { since: 3 }),
     externalRefs: field(list(() => externalRef)),
     checksums: field(list(() => checksum)),
   },
-  { identity: () => "SPDXID" },
+  { identity: () => "SPDXID", note: severalPurls },
 );
 
 const element = object({ SPDXID: id }, { identity: () => "SPDXID" });
@@ -118,7 +128,7 @@ function componentOf(written: JsonObject): ParsedComponent {
     name: textOf(written, "name") ?? "",
     version: textOf(written, "versionInfo"),
     versionRange: null,
-    purl: purlOf(written),
+    purl: choosePurl(purlsOf(written)),
     licenses: licensesOf(written),
     hashes: listOf(written, "checksums").length,
     scope: null,
@@ -127,10 +137,13 @@ function componentOf(written: JsonObject): ParsedComponent {
   };
 }
 
-/** The first one; a package rarely has more. */
-function purlOf(written: JsonObject): string | null {
-  const found = objectsOf(written, "externalRefs").find((reference) => textOf(reference, "referenceType") === "purl");
-  return found === undefined ? null : textOf(found, "referenceLocator");
+function purlsOf(written: JsonObject): string[] {
+  const references = objectsOf(written, "externalRefs").filter((reference) => textOf(reference, "referenceType") === "purl");
+  return references.flatMap((reference) => textOf(reference, "referenceLocator") ?? []);
+}
+
+function severalPurls(written: JsonObject): RuleBreak | null {
+  return new Set(purlsOf(written)).size > 1 ? { key: "externalRefs", says: severalPurlsSay } : null;
 }
 
 /** The concluded license, else the declared one. */

@@ -5,9 +5,9 @@
  */
 import { versionCharactersMax } from "../../limits.ts";
 import { fieldOf, isObject, type JsonObject, type JsonValue, listOf, objectsOf, textOf } from "../json.ts";
-import { type ParsedSbom, type ParsedComponent, unsupportedVersion } from "../document.ts";
+import { choosePurl, type ParsedSbom, type ParsedComponent, unsupportedVersion } from "../document.ts";
 import { field, list, type ObjectShape, object, opaque, type RuleBreak, text } from "../shape.ts";
-import { resolveRelationships, type Relationship } from "./spdx-relationships.ts";
+import { resolveRelationships, severalPurlsSay, type Relationship } from "./spdx-relationships.ts";
 
 export function extractSpdx3(document: JsonObject): ParsedSbom {
   const elements = objectsOf(document, "@graph");
@@ -54,7 +54,7 @@ const element = object(
     rootElement: field(list(() => opaque)),
     created: field(text()),
   },
-  { identity: (value) => (packageTypes.has(typeOf(value)) ? "spdxId" : null), rule: elementRule },
+  { identity: (value) => (packageTypes.has(typeOf(value)) ? "spdxId" : null), rule: elementRule, note: severalPurls },
 );
 
 export const spdx3: ObjectShape = object({
@@ -142,7 +142,7 @@ function componentOf(written: JsonObject, licenses: string[]): ParsedComponent {
     name: textOf(written, "name") ?? "",
     version: textOf(written, "software_packageVersion"),
     versionRange: null,
-    purl: textOf(written, "software_packageUrl") ?? purlAmongIdentifiers(written),
+    purl: choosePurl(purlsOf(written)),
     licenses,
     hashes: listOf(written, "verifiedUsing").length,
     scope: null,
@@ -151,9 +151,18 @@ function componentOf(written: JsonObject, licenses: string[]): ParsedComponent {
   };
 }
 
-function purlAmongIdentifiers(written: JsonObject): string | null {
-  const found = objectsOf(written, "externalIdentifier").find((one) => textOf(one, "externalIdentifierType") === "packageUrl");
-  return found === undefined ? null : textOf(found, "identifier");
+function purlsOf(written: JsonObject): string[] {
+  const identifiers = objectsOf(written, "externalIdentifier").filter(
+    (one) => textOf(one, "externalIdentifierType") === "packageUrl",
+  );
+  return [textOf(written, "software_packageUrl"), ...identifiers.map((one) => textOf(one, "identifier"))].flatMap(
+    (purl) => purl ?? [],
+  );
+}
+
+function severalPurls(written: JsonObject): RuleBreak | null {
+  const several = packageTypes.has(typeOf(written)) && new Set(purlsOf(written)).size > 1;
+  return several ? { key: "externalIdentifier", says: severalPurlsSay } : null;
 }
 
 /** The packages that a document describes, by its `rootElement` or by `describes`, including through bills of materials. */

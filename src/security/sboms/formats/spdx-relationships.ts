@@ -50,6 +50,9 @@ export const relationshipTypes: ReadonlyMap<string, number> = new Map([
   ...["AMENDS", "SPECIFICATION_FOR", "REQUIREMENT_DESCRIPTION_FOR"].map((type) => [type, 3] as const),
 ]);
 
+/** About a package with several package URLs: `choosePurl` chooses. */
+export const severalPurlsSay = "has several package URLs; the first of an ecosystem that advisories are about is read";
+
 export interface Relationship {
   from: string;
   type: string;
