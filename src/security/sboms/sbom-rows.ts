@@ -130,8 +130,8 @@ function placed(component: SbomComponent, index: number): { component: SbomCompo
 /** A longer value does not fit into an index together with other columns. */
 const indexedBytesMax = 2_048;
 
-function packageOf({ group, name, purl }: SbomComponent): PackageName | null {
-  const named = purl.parsed === null ? null : packageNameOf(purl.parsed, nameWithGroup({ group, name }));
+function packageOf({ group, name, version, purl: { parsed } }: SbomComponent): PackageName | null {
+  const named = parsed && packageNameOf({ ...parsed, version: parsed.version ?? version }, nameWithGroup({ group, name }));
   return named === null || Buffer.byteLength(named.name) > indexedBytesMax ? null : named;
 }
 

@@ -69,17 +69,36 @@ export function packageIdentity(name: PackageName): string {
 }
 
 /**
- * @param shown the component's name, which gives a Go module's spelling if the package URL is all lower case
+ * @param shown the component's name, which gives a Go module's spelling if the package URL is all lower case, and the end of its path
  * @returns null for a type outside the seven ecosystems
  */
-export function packageNameOf({ type, namespace, name }: PackageUrl, shown: string | null = null): PackageName | null {
+export function packageNameOf(url: PackageUrl, shown: string | null = null): PackageName | null {
+  const { type, namespace, name } = url;
   const ecosystem = ecosystemOfPackageUrlType(type);
   if (ecosystem === null) return null;
   if (ecosystem === "Maven") return { ecosystem, name: `${namespace ?? ""}:${name}` };
   // Tools for Go modules call the standard library `std`, like the go command; OSV records call it `stdlib`.
   if (ecosystem === "Go" && namespace === null && name === "std") return { ecosystem, name: "stdlib" };
   const path = namespace === null ? name : `${namespace}/${name}`;
-  const isLower = path === path.toLowerCase();
-  if (ecosystem === "Go" && isLower && shown?.toLowerCase() === path) return { ecosystem, name: shown };
-  return { ecosystem, name: path };
+  return { ecosystem, name: ecosystem === "Go" ? modulePathOf(path, url, shown) : path };
+}
+
+/**
+ * From version 2 on, a module's path ends in its major version (https://go.dev/ref/mod#major-version-suffixes). Syft until 1.38 left only
+ * three segments in the path of the package URL and wrote the others as its subpath; the component's name has the whole path. Any other
+ * subpath is a folder of the module.
+ */
+function modulePathOf(path: string, { version, subpath }: PackageUrl, shown: string | null): string {
+  const major = /^v?(\d+)\.(?!.*\+incompatible$)/.exec(version ?? "")?.[1];
+  const whole = subpath === null ? null : throughMajor(path, subpath, major);
+  const longer = shown !== null && shown.toLowerCase().startsWith(`${path.toLowerCase()}/`) ? shown.slice(path.length + 1) : null;
+  const module = whole ?? (longer === null ? null : throughMajor(path, longer, major)) ?? path;
+  return module === module.toLowerCase() && shown?.toLowerCase() === module ? shown : module;
+}
+
+/** The path through the segment of this major version; null: the rest has none, and from version 2 on every module has one. */
+function throughMajor(path: string, rest: string, major: string | undefined): string | null {
+  const segments = rest.split("/");
+  const at = major === undefined || Number(major) < 2 ? -1 : segments.lastIndexOf(`v${major}`);
+  return at === -1 ? null : [path, ...segments.slice(0, at + 1)].join("/");
 }

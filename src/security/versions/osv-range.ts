@@ -8,7 +8,7 @@
  * miss nine (`test/security/versions/real-records.test.ts`).
  */
 import type { Ecosystem } from "./ecosystem.ts";
-import { compareVersions, readVersion, type KnownVersion, type VersionScheme, type Version } from "./version.ts";
+import { compareVersions, publicVersion, readVersion, type KnownVersion, type VersionScheme, type Version } from "./version.ts";
 
 /** The relevant fields of https://ossf.github.io/osv-schema/#affected-fields. */
 export interface OsvAffected {
@@ -163,7 +163,7 @@ function compareEvents(left: RangeEvent, right: RangeEvent): number {
 function listedAs({ version, affected: { ecosystem, listed } }: { version: Version; affected: Affected }): string | null {
   const byText = listed.get(version.text);
   if (byText !== undefined || !version.known || version.scheme !== ecosystem) return byText ?? null;
-  return listed.get(version.key) ?? null;
+  return listed.get(version.key) ?? listed.get(publicVersion(version).key) ?? null;
 }
 
 function joined(verdicts: Verdict[]): Verdict {
@@ -190,10 +190,12 @@ function isBeforeLimits({ version, range: { limits } }: { version: KnownVersion;
   return limits.length === 0 || limits.some((event) => orderTo({ version, event }) < 0);
 }
 
-function orderTo({ version, event: { at } }: { version: KnownVersion; event: RangeEvent }): number {
+function orderTo({ version, event: { kind, at } }: { version: KnownVersion; event: RangeEvent }): number {
   if (at === "before all") return 1;
   if (at === "after all") return -1;
-  return compareVersions(version, at);
+  // `2.1.0+cu118` is among the versions `<= 2.1.0`.
+  const isInclusive = kind === "last_affected" && at.publicAtoms === undefined;
+  return compareVersions(isInclusive ? publicVersion(version) : version, at);
 }
 
 interface Passing {

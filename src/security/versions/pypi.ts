@@ -49,17 +49,19 @@ function readPypi(text: string): ParsedVersion | null {
   const groups: Groups | undefined = pattern.exec(version)?.groups;
   if (groups === undefined) return readLegacy(version);
   const numbers = (groups["release"] ?? "").split(".").map(withoutLeadingZeros);
+  const publicAtoms = [
+    numberAtom(epochRank, groups["epoch"] ?? "0"),
+    ...releaseAtoms(numbers),
+    preAtom(groups),
+    postAtom(groups),
+    developmentAtom(groups),
+  ];
+  const local = localAtoms(groups["local"]);
   return {
-    atoms: [
-      numberAtom(epochRank, groups["epoch"] ?? "0"),
-      ...releaseAtoms(numbers),
-      preAtom(groups),
-      postAtom(groups),
-      developmentAtom(groups),
-      ...localAtoms(groups["local"]),
-    ],
+    atoms: [...publicAtoms, ...local],
     numbers,
     prerelease: groups["pre"] !== undefined || groups["development"] !== undefined,
+    ...(local.length > 0 && { publicAtoms }),
   };
 }
 

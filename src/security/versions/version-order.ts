@@ -11,6 +11,8 @@ export interface ParsedVersion {
   numbers: string[];
   /** Whether it precedes the release with the same numbers. */
   prerelease: boolean;
+  /** Its atoms without a local part, which a bound without one does not look at; absent: it has no local part. */
+  publicAtoms?: Atom[];
 }
 
 /** How an ecosystem orders its versions. */

@@ -59,6 +59,15 @@ export function compareVersions(left: KnownVersion, right: KnownVersion): Order 
   return compareAtoms({ left: left.atoms, right: right.atoms, padding: orders[left.scheme].padding });
 }
 
+/**
+ * The version without its local part, as PEP 440 compares it with a bound or an entry of a list that has none
+ * (https://packaging.python.org/en/latest/specifications/version-specifiers/#version-matching); a version without a local part unchanged.
+ */
+export function publicVersion(version: KnownVersion): KnownVersion {
+  const { publicAtoms: atoms, ...rest } = version;
+  return atoms === undefined ? version : { ...rest, atoms, key: keyOf({ scheme: version.scheme, atoms }) };
+}
+
 /** The atoms without trailing padding. */
 function keyOf({ scheme, atoms }: { scheme: VersionScheme; atoms: readonly Atom[] }): string {
   const { padding } = orders[scheme];

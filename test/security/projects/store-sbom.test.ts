@@ -16,6 +16,16 @@ const storable = (value: unknown) => toSbomRows(readSbom(bytesOf(value)));
 /** A different SBOM for each number. */
 const bom = (nonce: number) => ({ ...bomJson("1.5"), version: nonce });
 
+test("a Go module of a later major version is the one that Syft's package URL means, with its version from either field", () => {
+  const written = [
+    { name: "github.com/fld/token/v5", version: "v5.2.1", purl: "pkg:golang/github.com/fld/token@v5.2.1#v5" },
+    { name: "github.com/fld/other/v3", version: "v3.0.0", purl: "pkg:golang/github.com/fld/other#v3" },
+  ];
+  const components = written.map((component) => ({ type: "library", ...component }));
+  const { packages } = storable({ bomFormat: "CycloneDX", specVersion: "1.6", components });
+  expect(packages.map(({ name }) => name).toSorted()).toEqual(["github.com/fld/other/v3", "github.com/fld/token/v5"]);
+});
+
 describe.each(oneDatabase)("stored SBOMs on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;

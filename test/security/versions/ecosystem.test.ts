@@ -53,6 +53,26 @@ test.each(named)("%s is the package of %s that records call %s", (url, ecosystem
   expect(packageNameOf(parsePackageUrl(url))).toEqual({ ecosystem: ecosystemOfOsvName(ecosystem) ?? "npm", name });
 });
 
+const modules: [string, string, string | null][] = [
+  ["github.com/fld/token/v5", "github.com/fld/token@v5.2.1#v5", "github.com/fld/token/v5"],
+  ["github.com/fld/token/v5", "github.com/fld/token@v5.2.1#v5", null],
+  ["github.com/fld/token/v5", "github.com/fld/token@5.2.1", "github.com/fld/token/v5"],
+  ["github.com/fld/token/v5", "github.com/fld/token@v5.0.0-20240101000000-abcdefabcdef#v5", null],
+  ["github.com/fld/token/v5", "github.com/fld/token@v5.2.1#v5/parser", "github.com/fld/token"],
+  ["github.com/fld/token/parser/v5", "github.com/fld/token@v5.2.1#parser/v5", null],
+  ["github.com/Fld/Token/v5", "github.com/fld/token@v5.2.1#v5", "github.com/Fld/Token/v5"],
+  ["github.com/fld/token/v12", "github.com/fld/token@v12.0.0#v12", null],
+  ["github.com/fld/token", "github.com/fld/token@v1.2.1#v1", "github.com/fld/token/v1"],
+  ["github.com/fld/token", "github.com/fld/token@v4.2.1#v5", "github.com/fld/token/v5"],
+  ["github.com/fld/token", "github.com/fld/token@v5.2.1+incompatible#v5", "github.com/fld/token"],
+  ["github.com/fld/token", "github.com/fld/token@v5.2.1#parser/api", "github.com/fld/token/parser/api"],
+  ["github.com/fld/token", "github.com/fld/token#v5", "github.com/fld/token/v5"],
+];
+
+test.each(modules)("the Go module is %s where the package URL is %s and the component's name is %j", (name, url, shown) => {
+  expect(packageNameOf(parsePackageUrl(`pkg:golang/${url}`), shown)).toEqual({ ecosystem: "Go", name });
+});
+
 test("a package URL of another type has no ecosystem here", () => {
   expect(packageNameOf(parsePackageUrl("pkg:deb/debian/curl@7.50.3-1?arch=i386"))).toBeNull();
 });

@@ -35,6 +35,41 @@ function answers(entry: OsvAffected, texts: string[]): string[] {
   return texts.map((text) => answer({ entry, text }));
 }
 
+describe("PyPI versions with a local part", () => {
+  const range = (...events: OsvEvent[]): OsvAffected => ({ ranges: [{ type: "ECOSYSTEM", events }] });
+  const pypi = (entry: OsvAffected, ...texts: string[]) => texts.map((text) => answer({ entry, text, ecosystem: "PyPI" }));
+
+  test("are within last_affected and a list that name none, as PEP 440 compares them", () => {
+    const last = range({ introduced: "2.0" }, { last_affected: "2.1.0" });
+    const inside = ">= 2.0, <= 2.1.0";
+    expect(pypi(last, "2.1.0+cu118", "2.0+cpu", "2.1.0.post1", "2.1.1+cu118")).toEqual([
+      inside,
+      inside,
+      "unaffected",
+      "unaffected",
+    ]);
+    expect(pypi({ versions: ["2.1.0"] }, "2.1.0+cu118", "2.1+cu118", "2.1.1+cu118")).toEqual([
+      "listed 2.1.0",
+      "listed 2.1.0",
+      "unaffected",
+    ]);
+  });
+
+  test("are compared whole with a bound or an entry that names one, and are fixed with the version that they were built from", () => {
+    const last = range({ introduced: "0" }, { last_affected: "2.1.0+cu117" });
+    expect(pypi(last, "2.1.0", "2.1.0+cu117", "2.1.0+cu118")).toEqual([
+      ">= 0, <= 2.1.0+cu117",
+      ">= 0, <= 2.1.0+cu117",
+      "unaffected",
+    ]);
+    expect(pypi({ versions: ["2.1.0+cu117"] }, "2.1.0", "2.1.0+cu118")).toEqual(["unaffected", "unaffected"]);
+    expect(pypi(range({ introduced: "0" }, { fixed: "2.1.0" }), "2.1.0+cu118", "2.0.9+cu118")).toEqual([
+      "unaffected",
+      ">= 0, < 2.1.0",
+    ]);
+  });
+});
+
 describe("one range", () => {
   test("introduced 0 without an end contains every version, also prereleases of 0.0.0", () => {
     const entry = semver({ introduced: "0" });
