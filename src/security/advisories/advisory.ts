@@ -3,8 +3,9 @@
  * lost. Ids are compared in one spelling, because databases write the same id in several. A record replaces the stored one only if its
  * `modified` is not older, to the nanosecond.
  */
-import { advisoryIdCharactersMax } from "../limits.ts";
+import { advisoryIdCharactersMax, versionCharactersMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
+import type { OsvAffected } from "../versions/osv-range.ts";
 
 export interface Advisory {
   id: string;
@@ -78,6 +79,13 @@ interface Credit {
   contact: string[];
   /** Such as `FINDER`; null: unknown. */
   type: string | null;
+}
+
+/** GitHub's bound of an open range; a text that is too long for one is not kept. */
+export function lastKnownOf({
+  last_known_affected_version_range: range,
+}: Record<string, unknown>): Pick<OsvAffected, "lastKnown"> {
+  return typeof range === "string" && range.length <= 2 * versionCharactersMax ? { lastKnown: range } : {};
 }
 
 /** Normalizes an id: CVE and GHSA ids as their databases write them, all others unchanged. */

@@ -12,7 +12,7 @@ import { digestOf } from "../../kernel/json.ts";
 import { advisoryReadMs, advisoryBatchMax, packagesPerStatement } from "../limits.ts";
 import { readerHead, readerLines } from "../subprocess.ts";
 import type { PackageName } from "../versions/ecosystem.ts";
-import { type Advisory, RecordError } from "./advisory.ts";
+import { type Advisory, lastKnownOf, RecordError } from "./advisory.ts";
 import { factsOf, type IssueFacts } from "./issue.ts";
 import { readAdvisory } from "./read-advisory.ts";
 
@@ -166,10 +166,11 @@ function prepared(raw: unknown): PreparedRecord {
 
 /** Leaves out ranges of commits, which only the raw record keeps. */
 function entriesOf({ affected }: Advisory) {
-  return affected.flatMap(({ package: named, ranges, versions }, position) => {
+  return affected.flatMap(({ package: named, ranges, versions, databaseSpecific }, position) => {
     if (named === null || named.ecosystem === null) return [];
     const kept = ranges.filter(({ type }) => type !== "GIT").map(({ type, events }) => ({ type, events }));
-    return [{ position, name: { ecosystem: named.ecosystem, name: named.name }, entry: { ranges: kept, versions } }];
+    const entry = { ranges: kept, versions, ...lastKnownOf(databaseSpecific) };
+    return [{ position, name: { ecosystem: named.ecosystem, name: named.name }, entry }];
   });
 }
 

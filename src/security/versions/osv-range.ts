@@ -6,6 +6,9 @@
  * verdict carries its evidence: the record's spelling of a listed version, and the part of the range that contains it. Ranges of commits
  * are not evaluated. Lists count as much as ranges: of 60,681 versions that 5,274 records of the Go team and the PyPA list, ranges alone
  * miss nine (`test/security/versions/real-records.test.ts`).
+ *
+ * GitHub leaves the range open where no version fixes an issue, and says apart which versions are known to be affected. A later version
+ * would be a finding that no upgrade ends, so this bound narrows the open end. It is no fix, and never recommended as one.
  */
 import type { Ecosystem } from "./ecosystem.ts";
 import { compareVersions, publicVersion, readVersion, type KnownVersion, type VersionScheme, type Version } from "./version.ts";
@@ -14,6 +17,8 @@ import { compareVersions, publicVersion, readVersion, type KnownVersion, type Ve
 export interface OsvAffected {
   ranges?: readonly OsvRange[] | undefined;
   versions?: readonly string[] | undefined;
+  /** GitHub's `database_specific.last_known_affected_version_range`, such as `< 15.5.1`: https://github.com/github/advisory-database */
+  lastKnown?: string | undefined;
 }
 
 export interface OsvRange {
@@ -40,7 +45,14 @@ interface RangeEvent {
 
 type AffectedRange =
   /** Both are in order. */
-  | { readable: true; index: number; scheme: VersionScheme; events: RangeEvent[]; limits: RangeEvent[] }
+  | {
+      readable: true;
+      index: number;
+      scheme: VersionScheme;
+      events: RangeEvent[];
+      limits: RangeEvent[];
+      lastKnown: RangeEvent | null;
+    }
   /** An event that cannot be ordered makes the range unusable. */
   | { readable: false; index: number; scheme: VersionScheme; reason: string };
 
@@ -60,7 +72,7 @@ export function readAffected({ ecosystem, entry }: { ecosystem: Ecosystem; entry
   }
   const ranges = (entry.ranges ?? []).flatMap(({ type, events }, index) => {
     const scheme = schemeOf({ type, ecosystem });
-    return scheme === null ? [] : [readRange({ index, scheme, events })];
+    return scheme === null ? [] : [readRange({ index, scheme, events, lastKnown: entry.lastKnown })];
   });
   return { ecosystem, listed, ranges };
 }
@@ -71,9 +83,9 @@ export interface VerdictEvidence {
   listed: string | null;
   /**
    * The range's index in the entry, and the part of it that contains the version, such as `>= 1.2.0, < 1.2.9`; null if none
-   * does.
+   * does. `lastKnown`: whether that part ends where GitHub's last known affected version does.
    */
-  range: { index: number; comparator: string } | null;
+  range: { index: number; comparator: string; lastKnown?: true } | null;
 }
 
 export type Verdict =
@@ -103,10 +115,12 @@ function readRange({
   index,
   scheme,
   events,
+  lastKnown,
 }: {
   index: number;
   scheme: VersionScheme;
   events: readonly OsvEvent[];
+  lastKnown: string | undefined;
 }): AffectedRange {
   const read = events.map((event) => readEvent({ scheme, event }));
   const unreadable = read.find((event) => typeof event === "string");
@@ -114,7 +128,26 @@ function readRange({
   const readable = read.filter((event) => typeof event !== "string");
   const sorted = inSequence(readable.filter(({ kind }) => kind !== "limit").toSorted(compareEvents));
   const limits = readable.filter(({ kind }) => kind === "limit").toSorted(compareEvents);
-  return { readable: true, index, scheme, events: sorted, limits };
+  const bound = readLastKnown({ scheme, written: lastKnown, last: sorted.at(-1) });
+  return { readable: true, index, scheme, events: sorted, limits, lastKnown: bound };
+}
+
+interface LastKnown {
+  scheme: VersionScheme;
+  written: string | undefined;
+  /** The last event of the range. */
+  last: RangeEvent | undefined;
+}
+
+/** @returns null if the range has an end of its own, or the bound cannot be read or is before the open part */
+function readLastKnown({ scheme, written, last }: LastKnown): RangeEvent | null {
+  if (written === undefined || last?.kind !== "introduced") return null;
+  const [, sign, text = ""] = /^\s*(<=?)\s*(\S+)\s*$/.exec(written) ?? [];
+  const at = readVersion({ scheme, text });
+  if (sign === undefined || !at.known) return null;
+  const event: RangeEvent = { kind: sign === "<" ? "fixed" : "last_affected", text, at };
+  const order = compareEvents(last, event);
+  return order < 0 || (order === 0 && sign === "<=") ? event : null;
 }
 
 const kinds: readonly OsvEventKind[] = ["introduced", "fixed", "last_affected", "limit"];
@@ -179,9 +212,15 @@ function evaluateRange({ version, range }: { version: Version; range: AffectedRa
   if (!isBeforeLimits({ version: read, range })) return { state: "unaffected" };
   let since: RangeEvent | null = null;
   for (const event of range.events) since = afterEvent({ version: read, event, since });
+  const isOpen = since !== null && since === range.events.findLast(({ kind }) => kind === "introduced");
+  if (range.lastKnown !== null && isOpen) since = afterEvent({ version: read, event: range.lastKnown, since });
   if (since === null) return { state: "unaffected" };
   const comparator = comparatorOf({ version: read, range, since });
-  return { state: "affected", evidence: { listed: null, range: { index: range.index, comparator } } };
+  const lastKnown = range.lastKnown !== null && isOpen;
+  return {
+    state: "affected",
+    evidence: { listed: null, range: { index: range.index, comparator, ...(lastKnown && { lastKnown }) } },
+  };
 }
 
 type ReadableRange = Extract<AffectedRange, { readable: true }>;
@@ -215,8 +254,8 @@ function afterEvent({ version, event, since }: Passing): RangeEvent | null {
 
 /** The part of the range around the version, such as `>= 1.2.0, < 1.2.9`. */
 function comparatorOf({ version, range, since }: { version: KnownVersion; range: ReadableRange; since: RangeEvent }): string {
-  const ends = [range.events.find((event) => endsAfter({ version, event })), range.limits.at(-1)];
-  const [until] = ends.filter((event) => event !== undefined).toSorted(compareEvents);
+  const ends = [range.events.find((event) => endsAfter({ version, event })) ?? range.lastKnown, range.limits.at(-1)];
+  const [until] = ends.filter((event) => event !== undefined && event !== null).toSorted(compareEvents);
   const lower = `>= ${since.text}`;
   return until === undefined || until.at === "after all"
     ? lower

@@ -2,7 +2,7 @@
  * The packages that an issue affects, combined from all advisories about it, with ranges in readable form: `>= 1.2.0, < 1.2.9`. Records may
  * be truncated to the limits of a response; the totals still count everything.
  */
-import type { Advisory, AffectedPackage } from "../advisories/advisory.ts";
+import { type Advisory, type AffectedPackage, lastKnownOf } from "../advisories/advisory.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
 import { vulnerabilityAffectedMax, vulnerabilityRangesMax } from "../limits.ts";
 import { packageIdentity, type Ecosystem } from "../versions/ecosystem.ts";
@@ -72,7 +72,7 @@ function merge(packages: Map<string, Merged>, { entry, named, listed }: Entry): 
   };
   packages.set(key, known);
   const ranges = entry.ranges.filter(({ type }) => type !== "GIT");
-  for (const text of rangeTexts({ ecosystem, entry: { ranges } })) known.ranges.add(text);
+  for (const text of rangeTexts({ ecosystem, entry: { ranges, ...lastKnownOf(entry.databaseSpecific) } })) known.ranges.add(text);
   for (const event of ranges.flatMap(({ events }) => events)) if ("fixed" in event) known.fixed.add(event.fixed);
   for (const version of entry.versions) known.versions.add(version);
   known.listed = Math.max(known.listed, listed, known.versions.size);
@@ -80,12 +80,12 @@ function merge(packages: Map<string, Merged>, { entry, named, listed }: Entry): 
 
 /** @param ecosystem null: unknown, so the events keep the advisory's order */
 function rangeTexts({ ecosystem, entry }: { ecosystem: Ecosystem | null; entry: OsvAffected }): string[] {
-  const read = ecosystem === null ? [] : readAffected({ ecosystem, entry: { ranges: entry.ranges } }).ranges;
+  const read = ecosystem === null ? [] : readAffected({ ecosystem, entry }).ranges;
   const sorted = new Map(read.flatMap((range) => (range.readable ? [[range.index, range] as const] : [])));
   return (entry.ranges ?? []).flatMap((range, index) => {
     const found = sorted.get(index);
     if (found === undefined) return textsOf(stepsOf(range), limitOf(range));
-    return textsOf(found.events, limitOf(range));
+    return textsOf([...found.events, ...(found.lastKnown === null ? [] : [found.lastKnown])], limitOf(range));
   });
 }
 

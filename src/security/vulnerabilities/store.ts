@@ -66,7 +66,9 @@ export async function selectBoundedRecords(names: readonly string[], bounds: Rec
       SELECT CASE jsonb_typeof(record -> 'affected') WHEN 'array' THEN record -> 'affected' ELSE '[]' END AS list) AS affected
     CROSS JOIN LATERAL (
       SELECT coalesce(jsonb_agg(
-          (one - 'ecosystem_specific' - 'database_specific') || jsonb_build_object('versions', ${firstOf("versions", bounds.versions, sql)})
+          (one - 'ecosystem_specific' - 'database_specific') || jsonb_build_object('versions', ${firstOf("versions", bounds.versions, sql)},
+            'database_specific', jsonb_strip_nulls(jsonb_build_object(
+              'last_known_affected_version_range', one #> '{database_specific,last_known_affected_version_range}')))
           ORDER BY position), '[]') AS list,
         coalesce(array_agg(CASE jsonb_typeof(one -> 'versions') WHEN 'array' THEN jsonb_array_length(one -> 'versions') ELSE 0 END
           ORDER BY position), '{}') AS versions

@@ -35,6 +35,32 @@ function answers(entry: OsvAffected, texts: string[]): string[] {
   return texts.map((text) => answer({ entry, text }));
 }
 
+describe("GitHub's last known affected version", () => {
+  const known = (lastKnown: string, ...events: OsvEvent[]): OsvAffected => ({ ...semver(...events), lastKnown });
+
+  test.each([
+    ["< 15.5.1", "15.5.0", ">= 0, < 15.5.1", "15.5.1"],
+    ["<= 15.5.1", "15.5.1", ">= 0, <= 15.5.1", "15.5.2"],
+    [" <15.5.1 ", "15.5.0", ">= 0, < 15.5.1", "16.2.1"],
+  ])("%j ends an open range", (lastKnown, inside, comparator, outside) => {
+    const entry = known(lastKnown, { introduced: "0" });
+    expect(answers(entry, [inside, outside])).toEqual([comparator, "unaffected"]);
+  });
+
+  test("ends only the open part of a range, and only with a bound that can be read and is in it", () => {
+    const two = [{ introduced: "0" }, { fixed: "1.0.0" }, { introduced: "2.0.0" }];
+    expect(answers(known("< 3.0.0", ...two), ["0.5.0", "2.5.0", "3.0.0"])).toEqual([
+      ">= 0, < 1.0.0",
+      ">= 2.0.0, < 3.0.0",
+      "unaffected",
+    ]);
+    expect(answers(known("< 0.5.0", ...two), ["0.5.0", "9.0.0"])).toEqual([">= 0, < 1.0.0", ">= 2.0.0"]);
+    expect(answers(known("< 1.0.0", { introduced: "0" }, { fixed: "2.0.0" }), ["1.5.0"])).toEqual([">= 0, < 2.0.0"]);
+    for (const broken of ["", "latest", "= 1.0.0", ">= 1, < 2", "< latest"])
+      expect(answers(known(broken, { introduced: "0" }), ["9.0.0"])).toEqual([">= 0"]);
+  });
+});
+
 describe("PyPI versions with a local part", () => {
   const range = (...events: OsvEvent[]): OsvAffected => ({ ranges: [{ type: "ECOSYSTEM", events }] });
   const pypi = (entry: OsvAffected, ...texts: string[]) => texts.map((text) => answer({ entry, text, ecosystem: "PyPI" }));

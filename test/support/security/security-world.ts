@@ -119,10 +119,11 @@ export class SecurityWorld {
       ...(published !== undefined && { published }),
       ...(specific !== undefined && { database_specific: specific }),
       ...(withdrawn && { withdrawn: "2026-02-01T00:00:00Z" }),
-      affected: affected.map(({ ecosystem, name, ranges = [], versions = [], custom_ranges: custom }) => ({
+      affected: affected.map(({ ecosystem, name, ranges = [], versions = [], lastKnown, custom_ranges: custom }) => ({
         package: { ecosystem, name },
         ranges,
         versions,
+        ...(lastKnown !== undefined && { database_specific: { last_known_affected_version_range: lastKnown } }),
         ...(custom !== undefined && { ecosystem_specific: { custom_ranges: custom } }),
       })),
     }));

@@ -109,7 +109,10 @@ export function versionKey(version: string | null): string {
 interface SourceEvidence {
   /** Id of the record. */
   source: string;
-  /** The range as the record has it, as in `introduced 1.2.0, fixed 1.2.9`; null if the version is listed and no range contains it. */
+  /**
+   * The range as the record has it, as in `introduced 1.2.0, fixed 1.2.9` or `introduced 0, last known affected < 1.2.9`; null if the
+   * version is listed and no range contains it.
+   */
   range: string | null;
   /** The part of the range that contains the version, as in `>= 1.2.0, < 1.2.9`. */
   comparator: string | null;
@@ -186,10 +189,16 @@ function kindRank({ evidence }: SourceMatch): number {
 function sourceEvidence({ source, entry, evidence }: SourceMatch): SourceEvidence {
   const { listed, range: holding } = evidence;
   const range = holding === null ? undefined : entry.ranges?.[holding.index];
-  return { source, range: range ? wordsOf(range) : null, comparator: holding?.comparator ?? null, listed };
+  const words = range ? wordsOf(range, holding?.lastKnown === true ? entry.lastKnown : undefined) : null;
+  return { source, range: words, comparator: holding?.comparator ?? null, listed };
 }
 
-function wordsOf({ events }: OsvRange): string {
+function wordsOf({ events }: OsvRange, lastKnown: string | undefined): string {
+  const words = eventWords(events);
+  return lastKnown === undefined ? words : `${words}, last known affected ${lastKnown.trim()}`;
+}
+
+function eventWords(events: OsvRange["events"]): string {
   let words = "";
   for (const event of events) {
     for (const [kind, version] of Object.entries(event)) {

@@ -61,6 +61,13 @@ describe("a match", () => {
     ]);
   });
 
+  test("of an open range says where GitHub's last known affected version narrows it, which is no fix", () => {
+    const entry = { ranges: [{ type: "SEMVER", events: [{ introduced: "0" }] }], lastKnown: "< 15.5.1" };
+    const said = { range: "introduced 0, last known affected < 15.5.1", comparator: ">= 0, < 15.5.1" };
+    expect(npm("15.0.0", { "OSV-1": entry }).matches).toMatchObject([{ fixVersion: null, evidence: said }]);
+    expect(npm("16.2.1", { "OSV-1": entry })).toEqual({ matches: [], unknowns: [] });
+  });
+
   test("has the range and the list of a record with both, and names another record with a range first", () => {
     const both = { ...between("0", "2.0.0"), versions: ["1.0", "1.1"] };
     const said = { range: "introduced 0, fixed 2.0.0", comparator: ">= 0, < 2.0.0" };

@@ -44,6 +44,20 @@ describe.each(databases)("a scan on $name", ({ open, runsAll }) => {
 
   if (!runsAll) return;
 
+  test("a record without a fix is about the versions that GitHub last knew as affected, and its finding says so", async () => {
+    const ranges = [{ type: "SEMVER", events: [{ introduced: "0" }] }];
+    await world.publish({ id: "GHSA-1", affected: [{ ecosystem: "npm", name: "lodash", ranges, lastKnown: "<= 4.17.20" }] });
+    await world.upload(project, [old, "pkg:npm/lodash@5.0.0"]);
+    await scan();
+    expect(await world.findings(project)).toMatchObject([
+      {
+        version: "4.17.20",
+        fixVersion: null,
+        evidence: { range: "introduced 0, last known affected <= 4.17.20", comparator: ">= 0, <= 4.17.20" },
+      },
+    ]);
+  });
+
   test("ten scans of the same SBOM keep every id and write no event", async () => {
     await world.publish(lodash("CVE-1"), lodash("CVE-2"));
     await world.upload(project, [old]);
