@@ -126,10 +126,10 @@ export async function insertFindings({ project, from, count, first, at, apartMs 
     ["in_progress", 5],
   ] as const;
   await sql`
-    INSERT INTO findings (id, workspace_id, product_id, project_id, package_id, version, vulnerability_id, component, purl, status,
+    INSERT INTO findings (id, workspace_id, product_id, project_id, package_id, version, version_key, vulnerability_id, component, purl, status,
       false_positive, present, rank, fix_version, evidence, first_seen, last_seen)
     SELECT (${times}::text[])[1 + (n - ${first}) / ${plan.scanFindings}::integer] || translate(substr(md5(${plan.seed} || ' ' || n), 1, 17), '0189', 'wxyz'), projects.workspace_id, product_id, projects.id,
-      packages.id, version, vulnerabilities.id, packages.name, 'pkg:generic/' || packages.name || '@' || version,
+      packages.id, version, version, vulnerabilities.id, packages.name, 'pkg:generic/' || packages.name || '@' || version,
       ${weighted(status, chance("n", 5, sql), sql)}, ${chance("n", 6, sql)} < 0.03, true, rank,
       CASE WHEN n % 7 <> 0 THEN '9.' || n % 50 || '.1' END,
       jsonb_build_object('source', vulnerabilities.name, 'range', 'introduced 0, fixed 9.' || n % 50 || '.1'), ${at}, ${at}

@@ -243,6 +243,8 @@ CREATE TABLE sbom_components (
   -- With its group or namespace, in its ecosystem's spelling if it has one.
   name text NOT NULL,
   version text,
+  -- What all spellings of the version share. NULL: the version itself, or it belongs to none of the seven ecosystems.
+  version_key text COLLATE "C",
   -- From the document, whether it can be read or not. NULL: none.
   purl text,
   -- NULL: it belongs to none of the seven ecosystems, so nothing is matched.
@@ -285,7 +287,10 @@ CREATE TABLE findings (
   product_id text COLLATE "C",
   project_id text COLLATE "C" NOT NULL,
   package_id bigint NOT NULL REFERENCES packages,
+  -- In the spelling in which it was first found.
   version text COLLATE "C" NOT NULL,
+  -- What all spellings of the version share.
+  version_key text COLLATE "C" NOT NULL,
   vulnerability_id bigint NOT NULL REFERENCES vulnerabilities,
   -- From the document.
   component text NOT NULL,
@@ -303,7 +308,7 @@ CREATE TABLE findings (
   evidence jsonb NOT NULL,
   first_seen timestamptz NOT NULL,
   last_seen timestamptz NOT NULL,
-  UNIQUE (project_id, package_id, version, vulnerability_id),
+  UNIQUE (project_id, package_id, version_key, vulnerability_id),
   FOREIGN KEY (workspace_id, project_id) REFERENCES projects (workspace_id, id)
 );
 CREATE INDEX findings_by_vulnerability ON findings (vulnerability_id, id);
@@ -371,6 +376,7 @@ CREATE TABLE unknown_matches (
   project_id text COLLATE "C" NOT NULL REFERENCES projects ON DELETE CASCADE,
   package_id bigint NOT NULL REFERENCES packages,
   version text COLLATE "C" NOT NULL,
+  version_key text COLLATE "C" NOT NULL,
   vulnerability_id bigint NOT NULL REFERENCES vulnerabilities ON DELETE CASCADE,
   reason text NOT NULL,
   -- When the scan that last saw it began: rows that no later scan saw are deleted.

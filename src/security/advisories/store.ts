@@ -234,12 +234,12 @@ export async function moveFindings({ moves, at }: { moves: readonly IssueMove[];
   await tx`
     WITH mover AS (
       SELECT findings.id, succession.source, succession.target, row_number() OVER (
-        PARTITION BY project_id, package_id, version, succession.target ORDER BY first_seen, findings.id) AS place
+        PARTITION BY project_id, package_id, version_key, succession.target ORDER BY first_seen, findings.id) AS place
       FROM findings JOIN ${pairs(moves, tx)} ON vulnerability_id = succession.source
       WHERE NOT EXISTS (
         SELECT FROM findings AS there
         WHERE there.project_id = findings.project_id AND there.package_id = findings.package_id
-          AND there.version = findings.version AND there.vulnerability_id = succession.target)
+          AND there.version_key = findings.version_key AND there.vulnerability_id = succession.target)
     ), moved AS (
       UPDATE findings SET vulnerability_id = mover.target FROM mover WHERE findings.id = mover.id AND mover.place = 1
       RETURNING findings.id, findings.project_id, mover.source, mover.target

@@ -61,7 +61,7 @@ export async function selectStatusCounts(
   return row;
 }
 
-/** A version of a package, the unit of comparison. */
+/** A version of a package by its key, the unit of comparison. */
 export type VersionPlace = Pick<FindingPlace, "package" | "version">;
 
 /** @returns the version with the last of the next `limit` findings of a project; null: fewer are left */
@@ -70,9 +70,9 @@ export async function selectVersionAfter(
   sql: Database,
 ): Promise<VersionPlace | null> {
   const select = (tx: Transaction) => tx<VersionPlace[]>`
-    SELECT package_id AS package, version FROM findings
-    WHERE project_id = ${project} AND (package_id, version) > (${after.package}::bigint, ${after.version})
-    ORDER BY package_id, version, vulnerability_id OFFSET ${limit - 1} LIMIT 1`;
+    SELECT package_id AS package, version_key AS version FROM findings
+    WHERE project_id = ${project} AND (package_id, version_key) > (${after.package}::bigint, ${after.version})
+    ORDER BY package_id, version_key, vulnerability_id OFFSET ${limit - 1} LIMIT 1`;
   const [row] = await inKeyOrder(select, sql);
   return row ?? null;
 }
@@ -82,13 +82,13 @@ export async function selectLiveCounts(
   { project, after, last }: { project: string; after: VersionPlace; last: VersionPlace | null },
   sql: Queries,
 ): Promise<Pick<Metrics, "vulnerableComponents" | "fixable">> {
-  const end = last === null ? sql`` : sql`AND (package_id, version) <= (${last.package}::bigint, ${last.version})`;
+  const end = last === null ? sql`` : sql`AND (package_id, version_key) <= (${last.package}::bigint, ${last.version})`;
   const [row] = await sql<Pick<Metrics, "vulnerableComponents" | "fixable">[]>`
     SELECT (count(*) FILTER (WHERE live))::integer AS "vulnerableComponents", coalesce(sum(fixable), 0)::integer AS fixable
     FROM (
       SELECT bool_or(live) AS live, count(*) FILTER (WHERE live AND fix_version IS NOT NULL) AS fixable FROM findings
-      WHERE project_id = ${project} AND (package_id, version) > (${after.package}::bigint, ${after.version}) ${end}
-      GROUP BY package_id, version
+      WHERE project_id = ${project} AND (package_id, version_key) > (${after.package}::bigint, ${after.version}) ${end}
+      GROUP BY package_id, version_key
     ) AS versions`;
   if (row === undefined) throw new Error("Counting gave no row");
   return row;

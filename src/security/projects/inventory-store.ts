@@ -9,6 +9,7 @@ import { licensesShownMax } from "../findings/limits.ts";
 import { nameShown, type Fragment } from "../findings/lists/list-store.ts";
 import type { Page } from "../fields.ts";
 import { licensesListedMax, versionsShownMax } from "../limits.ts";
+import { componentKey } from "../sboms/store.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 
 export interface ComponentRow {
@@ -61,9 +62,9 @@ export async function selectComponentPage(
       packages.ecosystem, c.relation, c.via, c.scope,
       ARRAY(SELECT ${nameShown(sql`license`, sql)} FROM unnest(c.licenses[1:${sql.unsafe(String(licensesShownMax))}]) AS license) AS licenses,
       (SELECT min(reason) FROM unknown_matches AS u
-        WHERE u.project_id = ${project} AND u.package_id = c.package_id AND u.version = coalesce(c.version, '')) AS unknown,
+        WHERE u.project_id = ${project} AND u.package_id = c.package_id AND u.version_key = ${componentKey(sql`c`, sql)}) AS unknown,
       (SELECT count(*)::integer FROM findings AS f
-        WHERE f.project_id = ${project} AND f.package_id = c.package_id AND f.version = coalesce(c.version, '')
+        WHERE f.project_id = ${project} AND f.package_id = c.package_id AND f.version_key = ${componentKey(sql`c`, sql)}
           AND f.live) AS vulnerabilities
     FROM page AS c LEFT JOIN packages ON packages.id = c.package_id
     ORDER BY c.position`;
@@ -79,7 +80,8 @@ function matching({ project, sbom, filter }: OfSbom & { filter: ComponentFilter 
   const { text, license, relation, vulnerable } = filter;
   const hasFinding = sql`EXISTS (
     SELECT FROM findings AS f
-    WHERE f.project_id = ${project} AND f.package_id = c.package_id AND f.version = coalesce(c.version, '') AND f.live)`;
+    WHERE f.project_id = ${project} AND f.package_id = c.package_id AND f.version_key = ${componentKey(sql`c`, sql)}
+      AND f.live)`;
   return sql`c.sbom_id = ${sbom} AND c.position > 0
     ${text === null ? sql`` : sql`AND strpos(lower(c.name), lower(${text})) > 0`}
     ${license === null ? sql`` : license === "" ? sql`AND c.licenses = '{}'` : sql`AND ${license} = ANY (c.licenses)`}
@@ -158,7 +160,7 @@ interface Difference {
   changed: number;
 }
 
-/** The packages whose versions differ, by name. A component without a package is compared by its name. */
+/** The packages whose versions differ and not only their spelling, by name. A component without a package is compared by its name. */
 export async function selectDifference(
   { before, after, page }: { before: string; after: string; page: Page },
   sql: Queries,
@@ -168,7 +170,8 @@ export async function selectDifference(
   const rows = await sql<Row[]>`
     WITH sides AS MATERIALIZED (
       SELECT sbom_id, package_id, coalesce('p' || package_id, 'n' || name) AS key, min(name) AS name,
-        array_agg(DISTINCT coalesce(version, '') ORDER BY coalesce(version, '')) AS versions
+        array_agg(DISTINCT coalesce(version, '') ORDER BY coalesce(version, '')) AS versions,
+        array_agg(DISTINCT ${componentKey(sql`sbom_components`, sql)}) AS version_keys
       FROM sbom_components WHERE sbom_id IN (${before}, ${after}) AND position > 0
       GROUP BY sbom_id, package_id, coalesce('p' || package_id, 'n' || name)
     ), different AS MATERIALIZED (
@@ -176,7 +179,7 @@ export async function selectDifference(
         old.versions AS before, new.versions AS after
       FROM (SELECT * FROM sides WHERE sbom_id = ${before}) AS old
       FULL JOIN (SELECT * FROM sides WHERE sbom_id = ${after}) AS new USING (key)
-      WHERE old.versions IS DISTINCT FROM new.versions
+      WHERE old.version_keys IS DISTINCT FROM new.version_keys
     ), page AS MATERIALIZED (
       SELECT * FROM different ORDER BY name, key OFFSET ${page.offset} LIMIT ${page.limit}
     )

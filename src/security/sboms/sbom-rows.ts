@@ -8,7 +8,7 @@
 import { arrayText } from "../../backing/sql-text.ts";
 import { purlCharactersMax, sbomRowsPerStatement, sbomVersionsMax, versionCharactersMax } from "../limits.ts";
 import { type Ecosystem, packageIdentity, packageKey, packageNameOf, type PackageName } from "../versions/ecosystem.ts";
-import { versionToMatch } from "../versions/version-to-match.ts";
+import { isPlainVersion, versionKey, versionToMatch } from "../versions/version-to-match.ts";
 import { readVersion } from "../versions/version.ts";
 import type { SbomComponent, SbomDocument } from "./document.ts";
 import { invalidSbom, SbomRefusal } from "./refusal.ts";
@@ -42,6 +42,8 @@ export interface ComponentColumns {
   types: string;
   names: string;
   versions: string;
+  /** What all spellings of the version share; null: the version itself, or no package. */
+  versionKeys: string;
   purls: string;
   /** The ecosystem and the key of the package; both null if it belongs to none of the seven. */
   ecosystems: string;
@@ -94,6 +96,7 @@ interface Row {
   component: SbomComponent;
   named: PackageName | null;
   version: string | null;
+  versionKey: string | null;
   via: number | null;
 }
 
@@ -105,11 +108,13 @@ function rowsOf({ root, components, otherSteps, documentId, name }: SbomDocument
   return listed.map(({ component, position }) => {
     let via = component.via;
     while (via !== null && !positions.has(via)) via = passed.get(via) ?? null;
+    const [named, version] = [packageOf(component), versionOf(component)];
     return {
       position,
       component,
-      named: packageOf(component),
-      version: versionOf(component),
+      named,
+      version,
+      versionKey: named && versionKey({ ecosystem: named.ecosystem, version }),
       via: via === null ? null : (positions.get(via) ?? null),
     };
   });
@@ -155,7 +160,7 @@ function placeOf(ref: string): string {
 /** Each version is compared with a package's advisories; no real application has more. */
 function requireFewVersions(rows: readonly Row[]): void {
   const versions = new Map<string, Set<string>>();
-  for (const { named, version } of rows) {
+  for (const { named, versionKey: version } of rows) {
     if (named === null || version === null) continue;
     const key = packageIdentity(named);
     const own = versions.get(key) ?? new Set();
@@ -193,9 +198,6 @@ function hasUnreadablePurl({ purl }: SbomComponent): boolean {
   return purl.written !== null && purl.parsed === null;
 }
 
-/** Most versions have this form, which every ecosystem can read: otherwise 300,000 would take more than a second. */
-const plainVersion = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/;
-
 function isReadable({
   ecosystem,
   version,
@@ -203,7 +205,7 @@ function isReadable({
 }: { ecosystem: Ecosystem; version: string | null } & Pick<SbomComponent, "purl">): boolean {
   if (version === null) return false;
   const shown = purl.parsed?.version ?? version;
-  if (plainVersion.test(ecosystem === "Go" && shown.startsWith("v") ? shown.slice(1) : shown)) return true;
+  if (isPlainVersion(ecosystem, shown)) return true;
   const text = versionToMatch({ ecosystem, version, purl: purl.parsed === null ? null : purl.written });
   return readVersion({ scheme: ecosystem, text }).known;
 }
@@ -231,6 +233,7 @@ function columnsOf(rows: Row[]): ComponentColumns {
     types: arrayText(rows, ({ component }) => component.type),
     names: arrayText(rows, shownName),
     versions: arrayText(rows, ({ version }) => version),
+    versionKeys: arrayText(rows, ({ version, versionKey: key }) => (key === version ? null : key)),
     purls: arrayText(rows, ({ component }) => storedPurl(component)),
     ecosystems: arrayText(rows, ({ named }) => named?.ecosystem ?? null),
     keys: arrayText(rows, ({ named }) => named && packageKey(named)),

@@ -54,13 +54,13 @@ export async function insertEcosystems(
 /** Requires that their packages already have rows. */
 export async function insertComponents({ sbom, rows }: { sbom: string; rows: ComponentColumns }, tx: Transaction): Promise<void> {
   await tx`
-    INSERT INTO sbom_components (sbom_id, position, ref, type, name, version, purl, package_id, relation, via, scope, licenses)
-    SELECT ${sbom}, row.position, row.ref, row.type, row.name, row.version, row.purl, packages.id, row.relation, row.via,
+    INSERT INTO sbom_components (sbom_id, position, ref, type, name, version, version_key, purl, package_id, relation, via, scope, licenses)
+    SELECT ${sbom}, row.position, row.ref, row.type, row.name, row.version, row.key_of_version, row.purl, packages.id, row.relation, row.via,
       row.scope, row.licenses::text[]
     FROM unnest(${rows.positions}::integer[], ${rows.refs}::text[], ${rows.types}::text[], ${rows.names}::text[],
-      ${rows.versions}::text[], ${rows.purls}::text[], ${rows.ecosystems}::text[], ${rows.keys}::text[],
+      ${rows.versions}::text[], ${rows.versionKeys}::text[], ${rows.purls}::text[], ${rows.ecosystems}::text[], ${rows.keys}::text[],
       ${rows.relations}::text[], ${rows.vias}::integer[], ${rows.scopes}::text[], ${rows.licenses}::text[])
-      AS row (position, ref, type, name, version, purl, ecosystem, key, relation, via, scope, licenses)
+      AS row (position, ref, type, name, version, key_of_version, purl, ecosystem, key, relation, via, scope, licenses)
     LEFT JOIN packages ON packages.ecosystem = row.ecosystem AND packages.key = row.key`;
 }
 
@@ -117,6 +117,11 @@ function pathTo(position: number, { known, stepsMax }: { known: ReadonlyMap<numb
     steps.unshift(step);
   const [first] = steps;
   return { names: steps.map(({ name }) => name), labels: steps.map(({ label }) => label), whole: first?.via === null };
+}
+
+/** The key of a component's version: stored only where it differs from the version. */
+export function componentKey(component: PendingQuery<Row[]>, sql: Queries): PendingQuery<Row[]> {
+  return sql`(coalesce(${component}.version_key, ${component}.version, '') COLLATE "C")`;
 }
 
 /** What a workspace stores: the number of documents, and the characters in all their rows. */

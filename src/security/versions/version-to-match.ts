@@ -1,9 +1,15 @@
 /**
  * Chooses the version of a component to compare with advisories. The package URL's version comes first, because packages are matched by
  * URL; otherwise the displayed one counts. The platform of a gem is removed, because advisories do not name platforms.
+ *
+ * All spellings of one version (`v1.4.0` and `1.4.0`, `1.0` and `1.0.0`) have one key. A finding is about a key, and keeps the spelling in
+ * which it was first found.
  */
+import { createHash } from "node:crypto";
+import { versionKeyBytesMax } from "../limits.ts";
 import type { Ecosystem } from "./ecosystem.ts";
 import { parsePackageUrl, type PackageUrl } from "./package-url.ts";
+import { readVersion } from "./version.ts";
 
 interface ComponentVersion {
   ecosystem: Ecosystem;
@@ -18,6 +24,51 @@ export function versionToMatch({ ecosystem, version, purl }: ComponentVersion): 
   const url = purl === null ? null : readUrl(purl);
   const named = url?.version ?? version;
   return ecosystem === "RubyGems" ? withoutPlatform(named, url?.qualifiers.get("platform") ?? null) : named;
+}
+
+/** Most versions have this form, which every ecosystem reads in the same way. */
+const plain = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/;
+
+/** Whether every ecosystem reads it: reading 300,000 of them would take more than a second. */
+export function isPlainVersion(ecosystem: Ecosystem, text: string): boolean {
+  return plain.test(ecosystem === "Go" && text.startsWith("v") ? text.slice(1) : text);
+}
+
+/**
+ * The key of a version of a package: equal for two spellings of one version, empty for no version. A release has its numbers without
+ * trailing zeros, another version what its parts compare by, and a text that is no version itself.
+ */
+export function versionKey({ ecosystem, version }: { ecosystem: Ecosystem; version: string | null }): string {
+  if (version === null) return "";
+  if (isPlainVersion(ecosystem, version)) return withoutZeros(version.replace("v", ""));
+  const read = readVersion({ scheme: ecosystem, text: versionToMatch({ ecosystem, version, purl: null }) });
+  if (!read.known) return storedVersion(version);
+  const release = [...read.numbers, "0", "0"].slice(0, Math.max(read.numbers.length, 3)).join(".");
+  const isRelease = read.numbers.length > 0 && keyOf(ecosystem, release) === read.key;
+  return storedVersion(isRelease ? withoutZeros(release) : read.key);
+}
+
+function withoutZeros(release: string): string {
+  return release.replace(/(?:\.0)+$/, "");
+}
+
+function keyOf(scheme: Ecosystem, text: string): string | null {
+  const read = readVersion({ scheme, text });
+  return read.known ? read.key : null;
+}
+
+const beginningCharacters = 64;
+const digestDigits = 16;
+
+/**
+ * A version as findings store it; empty for none. A text that is too long for the database's indexes is a version in no ecosystem: its
+ * beginning and a digest of the whole are stored.
+ */
+export function storedVersion(version: string | null): string {
+  if (version === null) return "";
+  if (Buffer.byteLength(version) <= versionKeyBytesMax) return version;
+  const digest = createHash("sha256").update(version).digest("hex").slice(0, digestDigits);
+  return `${version.slice(0, beginningCharacters).toWellFormed()}… (sha256 ${digest})`;
 }
 
 function readUrl(purl: string): PackageUrl | null {

@@ -72,6 +72,7 @@ export function publicVersion(version: KnownVersion): KnownVersion {
 function keyOf({ scheme, atoms }: { scheme: VersionScheme; atoms: readonly Atom[] }): string {
   const { padding } = orders[scheme];
   const end = atoms.findLastIndex(({ rank, text }) => rank !== padding.rank || text !== padding.text) + 1;
-  const parts = atoms.slice(0, end).map(({ rank, text }) => `${rank}\u0000${text}`);
-  return parts.join("\u0001");
+  // PostgreSQL can store these separators.
+  const parts = atoms.slice(0, end).map(({ rank, text }) => `${rank}\u001f${text}`);
+  return parts.join("\u001e");
 }

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { compareVersions, readVersion, type KnownVersion, type VersionScheme } from "../../../src/security/versions/version.ts";
+import { ecosystems } from "../../../src/security/versions/ecosystem.ts";
+import { versionKey, versionToMatch } from "../../../src/security/versions/version-to-match.ts";
 import { threadMs } from "../../support/processes/thread-time.ts";
 
 const schemes: VersionScheme[] = ["npm", "PyPI", "Maven", "Go", "crates.io", "RubyGems", "NuGet", "SemVer"];
@@ -82,4 +84,24 @@ test.each(schemes)("a version of %s that is 1,000 characters long is read and co
     }
   };
   expect(threadMs(compareAll, 1_500)).toBeLessThan(1_500);
+});
+
+test.each(ecosystems)("two versions of %s have one key in findings if and only if they are one version", (ecosystem) => {
+  fc.assert(
+    fc.property(alike, (texts) => {
+      for (const left of texts) {
+        for (const right of texts) {
+          const [one, other] = [left, right].map((text) =>
+            readVersion({ scheme: ecosystem, text: versionToMatch({ ecosystem, version: text, purl: null }) }),
+          );
+          const isSame = one?.known === true && other?.known === true ? compareVersions(one, other) === 0 : left === right;
+          expect([left, right, versionKey({ ecosystem, version: left }) === versionKey({ ecosystem, version: right })]).toEqual([
+            left,
+            right,
+            isSame,
+          ]);
+        }
+      }
+    }),
+  );
 });

@@ -1,7 +1,7 @@
 /** The version of a component that is compared with advisories. */
 import { expect, test } from "bun:test";
 import type { Ecosystem } from "../../../src/security/versions/ecosystem.ts";
-import { versionToMatch } from "../../../src/security/versions/version-to-match.ts";
+import { versionKey, versionToMatch } from "../../../src/security/versions/version-to-match.ts";
 
 const table: [ecosystem: Ecosystem, version: string, purl: string | null, expected: string][] = [
   ["RubyGems", "1.16.0-x86_64-linux", "pkg:gem/nokogiri@1.16.0-x86_64-linux", "1.16.0"],
@@ -26,4 +26,21 @@ const table: [ecosystem: Ecosystem, version: string, purl: string | null, expect
 
 test.each(table)("%s %s of %s is matched as %s", (ecosystem, version, purl, expected) => {
   expect(versionToMatch({ ecosystem, version, purl })).toBe(expected);
+});
+
+const keys: [ecosystem: Ecosystem, spellings: (string | null)[], key: string][] = [
+  ["Go", ["v1.4.0", "1.4.0", "v1.4.0+incompatible"], "1.4"],
+  ["Go", ["go1.21.0", "1.21.0"], "1.21"],
+  ["PyPI", ["1.0", "1.0.0", "v1"], "1"],
+  ["Maven", ["1.0", "1.0.0", "1.0.Final", "1-ga"], "1"],
+  ["NuGet", ["1.0", "1.0.0.0", "1.0.0+sha"], "1"],
+  ["RubyGems", ["1.16.0-x86_64-linux", "1.16.0-arm64-darwin", "1.16"], "1.16"],
+  ["npm", ["4.17.20", "v4.17.20"], "4.17.20"],
+  ["crates.io", ["1.2.3+a", "1.2.3"], "1.2.3"],
+  ["npm", [null, ""], ""],
+  ["npm", ["latest"], "latest"],
+];
+
+test.each(keys)("in %s %j are one version", (ecosystem, spellings, key) => {
+  expect(spellings.map((version) => versionKey({ ecosystem, version }))).toEqual(spellings.map(() => key));
 });

@@ -69,9 +69,9 @@ export class ListWorld {
     const rows = findings.map((finding) => ({ ...finding, id: newToolsId("fnd", at + 7_777_777 * ++this.#made) }));
     const column = (read: (row: (typeof rows)[number]) => string | bigint | boolean): string => arrayText(rows, read);
     const inserted = await sql<{ id: string }[]>`
-      INSERT INTO findings (id, workspace_id, product_id, project_id, package_id, version, vulnerability_id, component, purl, status,
+      INSERT INTO findings (id, workspace_id, product_id, project_id, package_id, version, version_key, vulnerability_id, component, purl, status,
         false_positive, present, rank, fix_version, evidence, first_seen, last_seen)
-      SELECT given.id, projects.workspace_id, projects.product_id, projects.id, package_id, version, vulnerability_id, packages.name,
+      SELECT given.id, projects.workspace_id, projects.product_id, projects.id, package_id, version, version, vulnerability_id, packages.name,
         'pkg:test/' || packages.name || '@' || version, status, false_positive, true, vulnerabilities.rank, '9.9.9',
         '{"source": "GHSA-1", "range": "introduced 0, fixed 9.9.9", "comparator": ">= 0, < 9.9.9", "listed": null}', ${new Date(at)}, ${new Date(at)}
       FROM unnest(${column(({ id }) => id)}::text[], ${column(({ project }) => project)}::text[],

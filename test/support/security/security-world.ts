@@ -9,6 +9,7 @@ import { packageIds } from "../../../src/security/versions/store.ts";
 import { type Ecosystem, packageIdentity, packageNameOf } from "../../../src/security/versions/ecosystem.ts";
 import type { OsvAffected } from "../../../src/security/versions/osv-range.ts";
 import { parsePackageUrl } from "../../../src/security/versions/package-url.ts";
+import { versionKey } from "../../../src/security/versions/version-to-match.ts";
 import { AdvisoryStore } from "./advisory-store.ts";
 import type { ManualClock } from "../clock.ts";
 import { Control } from "../control.ts";
@@ -155,6 +156,7 @@ export class SecurityWorld {
         version: version === undefined ? parsed.version : version,
       };
     });
+    const keyOf = ({ named, version }: (typeof rows)[number]) => named && versionKey({ ecosystem: named.ecosystem, version });
     await this.sql.begin(async (tx) => {
       // The rows of a whole document go into one statement here, which a busy machine may not end within the service's limit.
       await allowStatements(30_000, tx);
@@ -168,13 +170,14 @@ export class SecurityWorld {
         VALUES (${id}, ${workspace}, ${project}, ${Buffer.from(id)}, '\\x00', 'CycloneDX', '1.6', 'json', ${rows.length}, 'member@w', ${at})`;
       const stored = rows.map(({ named, ...row }, position) => ({
         ...row,
+        key: keyOf({ ...row, named }),
         position,
         package: named && String(ids.get(packageIdentity(named))),
       }));
       await tx`
-        INSERT INTO sbom_components (sbom_id, position, ref, name, version, purl, package_id, relation, via, licenses)
-        SELECT ${id}, position, 'ref-' || position, name, version, purl, package, relation, via, '{}'
-        FROM jsonb_to_recordset(${tx.json(stored as never)}) AS new (position integer, name text, version text, purl text,
+        INSERT INTO sbom_components (sbom_id, position, ref, name, version, version_key, purl, package_id, relation, via, licenses)
+        SELECT ${id}, position, 'ref-' || position, name, version, key, purl, package, relation, via, '{}'
+        FROM jsonb_to_recordset(${tx.json(stored as never)}) AS new (position integer, name text, version text, key text, purl text,
           package bigint, relation text, via integer)`;
       await tx`
         INSERT INTO sbom_ecosystems (sbom_id, ecosystem, components, unreadable)

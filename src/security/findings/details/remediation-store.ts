@@ -7,6 +7,8 @@ import { arrayText } from "../../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import type { Page } from "../../fields.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
+import { componentKey } from "../../sboms/store.ts";
+import { versionKey } from "../../versions/version-to-match.ts";
 import { pageOfScope, totalOfScope, type Listed } from "../lists/finding-list-store.ts";
 import { nameShown, rowsAtMost } from "../lists/list-store.ts";
 import { ranksOf } from "../schema.ts";
@@ -119,17 +121,17 @@ export interface PositionRow {
 
 /** The positions of these versions in an SBOM. If a version occurs several times, the position nearest to the root. */
 export async function selectPositions(
-  { sbom, components }: { sbom: string; components: readonly { package: bigint; version: string }[] },
+  { sbom, components }: { sbom: string; components: readonly Pick<VulnerableRow, "package" | "ecosystem" | "version">[] },
   sql: Queries,
 ): Promise<PositionRow[]> {
   return sql<PositionRow[]>`
-    SELECT DISTINCT ON (place.package_id, place.version)
-      place.package_id AS package, place.version, place.position, place.relation
+    SELECT DISTINCT ON (place.package_id, asked.version)
+      place.package_id AS package, asked.version, place.position, place.relation
     FROM unnest(
-      ${arrayText(components, (one) => one.package)}::bigint[], ${arrayText(components, ({ version }) => version)}::text[])
-      AS asked (package_id, version)
+      ${arrayText(components, (one) => one.package)}::bigint[], ${arrayText(components, ({ version }) => version)}::text[],
+      ${arrayText(components, versionKey)}::text[]) AS asked (package_id, version, key)
     JOIN sbom_components AS place
-      ON place.sbom_id = ${sbom} AND place.package_id = asked.package_id AND place.version = asked.version
-    ORDER BY place.package_id, place.version, array_position(ARRAY['root', 'direct', 'transitive', 'unknown'], place.relation),
+      ON place.sbom_id = ${sbom} AND place.package_id = asked.package_id AND ${componentKey(sql`place`, sql)} = asked.key
+    ORDER BY place.package_id, asked.version, array_position(ARRAY['root', 'direct', 'transitive', 'unknown'], place.relation),
       place.position`;
 }

@@ -72,6 +72,7 @@ export function nameShown(column: Fragment, sql: Queries): Fragment {
 /** A finding's position in the order in which a project's findings are read, page by page. No decision changes that order. */
 export interface FindingPlace {
   package: bigint;
+  /** Its key. */
   version: string;
   issue: bigint;
 }

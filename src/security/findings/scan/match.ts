@@ -5,12 +5,11 @@
  * A version that cannot be compared with a record gives an unknown match with the reason, never a guess and never silence. A version that a
  * record lists is affected even if no range contains it.
  */
-import { createHash } from "node:crypto";
-import { versionKeyBytesMax, evidenceRangeCharactersMax, evidenceSourcesMax } from "../../limits.ts";
+import { evidenceRangeCharactersMax, evidenceSourcesMax } from "../../limits.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { nearestUnaffected } from "../../versions/nearest-unaffected.ts";
 import { type Affected, type OsvAffected, evaluate, type OsvRange, type VerdictEvidence } from "../../versions/osv-range.ts";
-import { versionToMatch } from "../../versions/version-to-match.ts";
+import { storedVersion, versionKey, versionToMatch } from "../../versions/version-to-match.ts";
 import { readVersion, type Version } from "../../versions/version.ts";
 
 /** An entry of a record that is not withdrawn, about one package. */
@@ -44,8 +43,10 @@ export interface Component {
 
 export interface Match {
   package: bigint;
-  /** The version key of findings. */
+  /** As the SBOM spells it. */
   version: string;
+  /** What all spellings of the version share. */
+  versionKey: string;
   vulnerability: bigint;
   rank: number;
   component: string;
@@ -57,6 +58,7 @@ export interface Match {
 export interface Unknown {
   package: bigint;
   version: string;
+  versionKey: string;
   vulnerability: bigint;
   /** A clause that follows the record's id. */
   reason: string;
@@ -70,10 +72,11 @@ export interface Matched {
 /** Matches one component with all known issues of its package. */
 export function matchComponent(component: Component, issues: readonly PackageIssue[]): Matched {
   const installed = installedVersion(component);
+  const own = { package: component.package, version: storedVersion(component.version), versionKey: versionKey(component) };
   const matched: Matched = { matches: [], unknowns: [] };
   for (const issue of issues) {
     const { sources, unknown } = evaluateIssue(installed, issue);
-    const about = { package: component.package, version: versionKey(component.version), vulnerability: issue.vulnerability };
+    const about = { ...own, vulnerability: issue.vulnerability };
     if (sources.length > 0) {
       const { name, purl } = component;
       const fixVersion = fixOf(installed, issue);
@@ -89,20 +92,6 @@ export function matchComponent(component: Component, issues: readonly PackageIss
 export function installedVersion({ ecosystem, version, purl }: Pick<Component, "ecosystem" | "version" | "purl">): Version {
   if (version === null) return { known: false, text: "", reason: "the document names no version" };
   return readVersion({ scheme: ecosystem, text: versionToMatch({ ecosystem, version, purl }) });
-}
-
-const beginningCharacters = 64;
-const digestDigits = 16;
-
-/**
- * The key of a version in findings: its text, or an empty string for no version. A text that is too long for the database's indexes is a
- * version in no ecosystem; its key is its beginning and a digest of the whole.
- */
-export function versionKey(version: string | null): string {
-  if (version === null) return "";
-  if (Buffer.byteLength(version) <= versionKeyBytesMax) return version;
-  const digest = createHash("sha256").update(version).digest("hex").slice(0, digestDigits);
-  return `${version.slice(0, beginningCharacters).toWellFormed()}… (sha256 ${digest})`;
 }
 
 /** The evidence of one source. */

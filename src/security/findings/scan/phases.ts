@@ -179,8 +179,8 @@ async function matchWith(components: readonly Component[], issue: PackageIssue, 
   return matched;
 }
 
-function placeOf(component: Component | undefined): PackageVersion | null {
-  return component === undefined ? null : { package: String(component.package), version: component.version ?? "" };
+function placeOf(component: { package: bigint; key: string } | undefined): PackageVersion | null {
+  return component === undefined ? null : { package: String(component.package), version: component.key };
 }
 
 /** @returns how many findings were resolved */

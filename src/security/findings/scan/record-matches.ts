@@ -38,13 +38,14 @@ export async function recordUnknowns(unknowns: readonly Unknown[], { lease, at, 
 
 /** One transaction, which also stores the scan's progress. The matches of an issue in a package may come in several calls. */
 export async function recordMatches(
-  matches: readonly Match[],
+  found: readonly Match[],
   { lease, workspace, sbom, at, progress, signal, clock }: Scan & { sbom: string },
 ): Promise<void> {
   signal.throwIfAborted();
   await lease.hold(async (tx, { product }) => {
     const { project } = lease;
-    const known = await store.selectFindings({ project, keys: matches }, tx);
+    const known = await store.selectFindings({ project, keys: found }, tx);
+    const matches = inKnownSpelling(found, known);
     const decisions = await selectDecisions({ project, pairs: matches }, tx);
     const plan = planOf({ matches, known, decisions, nowMs: clock.now(), room: projectFindingsMax - progress.findings });
     await store.insertFindings(plan.added, { workspace, product, project, at }, tx);
@@ -59,6 +60,12 @@ export async function recordMatches(
     progress.findingsLeftOut += plan.leftOut;
     progress.fresh = withFresh(progress.fresh, plan.added);
   }, progress);
+}
+
+/** A finding keeps the spelling of its version, whatever the current SBOM writes. */
+function inKnownSpelling(matches: readonly Match[], known: readonly store.KnownFindingRow[]): Match[] {
+  const spellings = new Map(known.map(({ package: id, versionKey, version }) => [`${id} ${versionKey}`, version]));
+  return matches.map((match) => ({ ...match, version: spellings.get(`${match.package} ${match.versionKey}`) ?? match.version }));
 }
 
 export const scannerName = "scanner";

@@ -3,6 +3,7 @@
  */
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
+import { componentKey } from "../../sboms/store.ts";
 import type { Unknown } from "./match.ts";
 import type { FindingKey, PackageVersion } from "./scan-store.ts";
 import type { FindingStatus } from "../schema.ts";
@@ -14,11 +15,12 @@ export async function upsertUnknowns(
 ): Promise<void> {
   if (unknowns.length === 0) return;
   await tx`
-    INSERT INTO unknown_matches (project_id, package_id, version, vulnerability_id, reason, seen)
+    INSERT INTO unknown_matches (project_id, package_id, version, version_key, vulnerability_id, reason, seen)
     SELECT ${project}, new.*, ${at}::timestamptz FROM unnest(
       ${arrayText(unknowns, (one) => one.package)}::bigint[], ${arrayText(unknowns, ({ version }) => version)}::text[],
+      ${arrayText(unknowns, (one) => one.versionKey)}::text[],
       ${arrayText(unknowns, ({ vulnerability }) => vulnerability)}::bigint[], ${arrayText(unknowns, ({ reason }) => reason)}::text[])
-      AS new (package_id, version, vulnerability_id, reason)
+      AS new (package_id, version, version_key, vulnerability_id, reason)
     ON CONFLICT (project_id, package_id, version, vulnerability_id) DO UPDATE SET reason = excluded.reason, seen = excluded.seen`;
 }
 
@@ -53,9 +55,9 @@ export async function selectPositionAfter(
   sql: Queries,
 ): Promise<FindingPosition | undefined> {
   const [row] = await sql<FindingPosition[]>`
-    SELECT package_id::text AS package, version, vulnerability_id::text AS vulnerability FROM findings
+    SELECT package_id::text AS package, version_key AS version, vulnerability_id::text AS vulnerability FROM findings
     WHERE project_id = ${project} ${after === null ? sql`` : sql`AND ${places(sql)} > ${placeOf(after, sql)}`}
-    ORDER BY package_id, version, vulnerability_id OFFSET ${steps - 1} LIMIT 1`;
+    ORDER BY package_id, version_key, vulnerability_id OFFSET ${steps - 1} LIMIT 1`;
   return row;
 }
 
@@ -82,7 +84,7 @@ export async function selectUnseen(
   sql: Queries,
 ): Promise<UnseenRow[]> {
   return sql<UnseenRow[]>`
-    SELECT finding.id, finding.package_id AS package, finding.version, finding.vulnerability_id AS vulnerability, finding.status,
+    SELECT finding.id, finding.package_id AS package, finding.version_key AS "versionKey", finding.vulnerability_id AS vulnerability, finding.status,
       finding.false_positive AS "falsePositive", vulnerabilities.ended, vulnerabilities.withdrawn
     FROM findings AS finding
     JOIN vulnerabilities ON vulnerabilities.id = finding.vulnerability_id
@@ -97,10 +99,11 @@ export async function selectInDocument(
   const rows = await sql<{ id: string }[]>`
     SELECT asked.id FROM unnest(
       ${arrayText(findings, ({ id }) => id)}::text[], ${arrayText(findings, (one) => one.package)}::bigint[],
-      ${arrayText(findings, ({ version }) => version)}::text[]) AS asked (id, package_id, version)
+      ${arrayText(findings, ({ versionKey }) => versionKey)}::text[]) AS asked (id, package_id, version_key)
     CROSS JOIN LATERAL (
       SELECT FROM sbom_components
-      WHERE sbom_id = ${sbom} AND sbom_components.package_id = asked.package_id AND sbom_components.version = asked.version LIMIT 1) AS there`;
+      WHERE sbom_id = ${sbom} AND sbom_components.package_id = asked.package_id
+        AND ${componentKey(sql`sbom_components`, sql)} = asked.version_key LIMIT 1) AS there`;
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -122,7 +125,7 @@ export async function updateCopies(
 }
 
 function places(sql: Queries) {
-  return sql`(findings.package_id, findings.version, findings.vulnerability_id)`;
+  return sql`(findings.package_id, findings.version_key, findings.vulnerability_id)`;
 }
 
 function placeOf({ package: id, version, vulnerability }: FindingPosition, sql: Queries) {

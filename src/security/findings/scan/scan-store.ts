@@ -6,6 +6,7 @@ import type { Changes } from "../../../accounts/audit/store.ts";
 import type { Queries, Transaction } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
+import { componentKey } from "../../sboms/store.ts";
 import type { FindingStatus } from "../schema.ts";
 import type { Cause } from "../transitions.ts";
 import type { Evidence, Component } from "./match.ts";
@@ -35,23 +36,28 @@ export async function countPositions(sbom: string, sql: Queries): Promise<number
   return row?.positions ?? 0;
 }
 
-/** The next versions of these packages, by package and version. Each appears once, as its first component in the SBOM. */
+/** The next versions of these packages, by package and version key. Each appears once, as its first component in the SBOM. */
 export async function selectComponents(
   { sbom, packages, after, limit }: { sbom: string; packages: readonly bigint[]; after: PackageVersion | null; limit: number },
   sql: Queries,
-): Promise<Component[]> {
-  const version = sql`coalesce(component.version, '') COLLATE "C"`;
-  return sql<Component[]>`
-    SELECT DISTINCT ON (component.package_id, ${version})
-      component.package_id AS package, packages.ecosystem, component.version, component.name, component.purl
+): Promise<PlacedComponent[]> {
+  const key = componentKey(sql`component`, sql);
+  return sql<PlacedComponent[]>`
+    SELECT DISTINCT ON (component.package_id, ${key})
+      component.package_id AS package, ${key} AS key, packages.ecosystem, component.version, component.name, component.purl
     FROM sbom_components AS component
     JOIN packages ON packages.id = component.package_id
     WHERE component.sbom_id = ${sbom} AND component.package_id = ANY (${arrayText(packages, (id) => id)}::bigint[])
-      ${after === null ? sql`` : sql`AND (component.package_id, ${version}) > (${after.package}::bigint, ${after.version})`}
-    ORDER BY component.package_id, ${version}, component.position LIMIT ${limit}`;
+      ${after === null ? sql`` : sql`AND (component.package_id, ${key}) > (${after.package}::bigint, ${after.version})`}
+    ORDER BY component.package_id, ${key}, component.position LIMIT ${limit}`;
 }
 
-/** A version of a package; '' means no version. */
+interface PlacedComponent extends Component {
+  /** The key of its version. */
+  key: string;
+}
+
+/** A version of a package by its key; '' means no version. */
 export interface PackageVersion {
   package: string;
   version: string;
@@ -60,12 +66,13 @@ export interface PackageVersion {
 /** The unique key of a finding in a project. */
 export interface FindingKey {
   package: bigint;
-  version: string;
+  versionKey: string;
   vulnerability: bigint;
 }
 
 export interface KnownFindingRow extends FindingKey {
   id: string;
+  version: string;
   status: FindingStatus;
   falsePositive: boolean;
   present: boolean;
@@ -82,19 +89,21 @@ export async function selectFindings(
   sql: Queries,
 ): Promise<KnownFindingRow[]> {
   return sql<KnownFindingRow[]>`
-    SELECT id, finding.package_id AS package, finding.version, finding.vulnerability_id AS vulnerability, status,
+    SELECT id, finding.package_id AS package, finding.version, finding.version_key AS "versionKey",
+      finding.vulnerability_id AS vulnerability, status,
       false_positive AS "falsePositive", present, rank, component, purl, fix_version AS "fixVersion", evidence
     FROM unnest(
-      ${arrayText(keys, (key) => key.package)}::bigint[], ${arrayText(keys, (key) => key.version)}::text[],
-      ${arrayText(keys, (key) => key.vulnerability)}::bigint[]) AS key (package_id, version, vulnerability_id)
+      ${arrayText(keys, (key) => key.package)}::bigint[], ${arrayText(keys, (key) => key.versionKey)}::text[],
+      ${arrayText(keys, (key) => key.vulnerability)}::bigint[]) AS key (package_id, version_key, vulnerability_id)
     CROSS JOIN LATERAL (
       SELECT * FROM findings
-      WHERE findings.project_id = ${project} AND findings.package_id = key.package_id AND findings.version = key.version
+      WHERE findings.project_id = ${project} AND findings.package_id = key.package_id AND findings.version_key = key.version_key
         AND findings.vulnerability_id = key.vulnerability_id LIMIT 1) AS finding`;
 }
 
 export interface StoredFinding extends FindingKey {
   id: string;
+  version: string;
   status: FindingStatus;
   falsePositive: boolean;
   rank: number;
@@ -118,11 +127,11 @@ export async function insertFindings(
 ): Promise<void> {
   if (findings.length === 0) return;
   await tx`
-    INSERT INTO findings (id, workspace_id, product_id, project_id, package_id, version, vulnerability_id, component, purl, status,
-      false_positive, present, rank, fix_version, evidence, first_seen, last_seen)
-    SELECT id, ${workspace}, ${product}, ${project}, package, version, vulnerability, component, purl, status,
+    INSERT INTO findings (id, workspace_id, product_id, project_id, package_id, version, version_key, vulnerability_id, component, purl,
+      status, false_positive, present, rank, fix_version, evidence, first_seen, last_seen)
+    SELECT id, ${workspace}, ${product}, ${project}, package, version, "versionKey", vulnerability, component, purl, status,
       "falsePositive", true, rank, "fixVersion", evidence, ${at}::timestamptz, ${at}::timestamptz
-    FROM jsonb_to_recordset(${tx.json(findings.map(jsonOf))}) AS new (id text, package bigint, version text, vulnerability bigint,
+    FROM jsonb_to_recordset(${tx.json(findings.map(jsonOf))}) AS new (id text, package bigint, version text, "versionKey" text, vulnerability bigint,
       component text, purl text, status text, "falsePositive" boolean, rank smallint, "fixVersion" text, evidence jsonb)`;
 }
 

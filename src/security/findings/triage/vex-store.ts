@@ -31,10 +31,10 @@ export function selectVexKeys(
   sql: Database,
 ): Promise<VexKey[]> {
   const select = (tx: Transaction) => tx<VexKey[]>`
-    SELECT id, rank, present, package_id AS package, version, vulnerability_id AS issue FROM findings
+    SELECT id, rank, present, package_id AS package, version_key AS version, vulnerability_id AS issue FROM findings
     WHERE project_id = ${project}
-      AND (package_id, version, vulnerability_id) > (${after.package}::bigint, ${after.version}, ${after.issue}::bigint)
-    ORDER BY package_id, version, vulnerability_id LIMIT ${limit}`;
+      AND (package_id, version_key, vulnerability_id) > (${after.package}::bigint, ${after.version}, ${after.issue}::bigint)
+    ORDER BY package_id, version_key, vulnerability_id LIMIT ${limit}`;
   return inKeyOrder(select, sql);
 }
 

@@ -1,11 +1,12 @@
 /** Matches of components and records, which depend only on package and version. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { matchComponent, type Component, type PackageIssue, versionKey } from "../../../../src/security/findings/scan/match.ts";
+import { matchComponent, type Component, type PackageIssue } from "../../../../src/security/findings/scan/match.ts";
 import { adviceForAll } from "../../../../src/security/findings/details/remediation.ts";
 import { type Ecosystem, packageNameOf, packageIdentity } from "../../../../src/security/versions/ecosystem.ts";
 import { readAffected, type OsvAffected, evaluateAll } from "../../../../src/security/versions/osv-range.ts";
 import { parsePackageUrl } from "../../../../src/security/versions/package-url.ts";
+import { storedVersion } from "../../../../src/security/versions/version-to-match.ts";
 import { readVersion } from "../../../../src/security/versions/version.ts";
 
 function issueOf(ecosystem: Ecosystem, entries: Record<string, OsvAffected>): PackageIssue {
@@ -127,10 +128,14 @@ describe("a match", () => {
 
 test("versions of any length have keys of limited length, and different versions have different keys", () => {
   const long = ["x".repeat(10_000), `${"x".repeat(9_999)}y`, "é".repeat(10_000), "😀".repeat(5_000)];
-  const keys = long.map(versionKey);
+  const keys = long.map(storedVersion);
   expect(new Set(keys).size).toBe(long.length);
   expect(keys.every((key) => key.isWellFormed() && Buffer.byteLength(key) <= 1_024)).toBe(true);
-  expect([versionKey(null), versionKey("1.0.0"), versionKey("1".repeat(1_024))]).toEqual(["", "1.0.0", "1".repeat(1_024)]);
+  expect([storedVersion(null), storedVersion("1.0.0"), storedVersion("1".repeat(1_024))]).toEqual([
+    "",
+    "1.0.0",
+    "1".repeat(1_024),
+  ]);
 });
 
 describe("findings are the same for every spelling", () => {

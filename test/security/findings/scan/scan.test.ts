@@ -1,5 +1,6 @@
 /** The findings of scans: they follow the project's current SBOM and the decisions of people. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { selectComponentPage } from "../../../../src/security/projects/inventory-store.ts";
 import { databases, type TestDatabase } from "../../../support/servers/databases.ts";
 import { fixedIn, lodash, SecurityWorld } from "../../../support/security/security-world.ts";
 
@@ -57,6 +58,40 @@ describe.each(databases)("a scan on $name", ({ open, runsAll }) => {
       },
     ]);
   });
+
+  test.each([
+    ["Go", "pkg:golang/github.com/fle/mod@v1.4.0", "pkg:golang/github.com/fle/mod@1.4.0", "github.com/fle/mod"],
+    ["PyPI", "pkg:pypi/fle@1.0", "pkg:pypi/fle@1.0.0", "fle"],
+    ["Maven", "pkg:maven/org.fle/core@1.0.0", "pkg:maven/org.fle/core@1.0.Final", "org.fle:core"],
+    ["RubyGems", "pkg:gem/fle@1.0.0", "pkg:gem/fle@1.0.0-x86_64-linux", "fle"],
+  ] as const)(
+    "a version of %s in two spellings is one finding, also when another SBOM spells it otherwise",
+    async (ecosystem, one, other, name) => {
+      await world.publish({
+        id: "CVE-1",
+        affected: [{ ecosystem, name, ranges: [{ type: "ECOSYSTEM", events: [{ introduced: "0" }] }] }],
+      });
+      await world.upload(project, [one, other]);
+      await scan();
+      const [finding, ...more] = await world.findings(project);
+      expect([finding?.name, more]).toEqual(["CVE-1", []]);
+      for (const purl of [other, one]) {
+        await world.upload(project, [purl]);
+        await scan();
+        expect(await world.findings(project)).toMatchObject([
+          { id: finding?.id, version: finding?.version, present: true, status: "open" },
+        ]);
+      }
+      const filter = { text: null, license: null, relation: null, vulnerable: true } as const;
+      const sbom = await world.upload(project, [one, other]);
+      await scan();
+      const page = await selectComponentPage({ project, sbom, filter, page: { limit: 10, offset: 0 } }, database.sql);
+      expect(page.map(({ vulnerabilities }) => vulnerabilities)).toEqual([1]);
+      await world.upload(project, []);
+      await scan();
+      expect(await world.findings(project)).toMatchObject([{ id: finding?.id, present: false }]);
+    },
+  );
 
   test("ten scans of the same SBOM keep every id and write no event", async () => {
     await world.publish(lodash("CVE-1"), lodash("CVE-2"));
