@@ -94,6 +94,7 @@ async function askPage(kind: LogOf, chance: () => number, sql: postgres.Sql): Pr
     status: null,
     code: null,
     endpoint: null,
+    provider: null,
   };
   await listGenerations({ actor: operator, filter, page }, { sql: sql as never, clock: systemClock });
 }

@@ -123,6 +123,7 @@ function ask(question: Question, { sql, clock, readKeyUsage }: Asked): Promise<P
       key,
       member,
       model: null,
+      provider: null,
       fields: { ...chart, tz, from, to, before: "true" as const },
     };
     return showChart({ ...shared, seriesMax: chartSeriesDefault, rowsMax: usageRowsDefault }, { sql, clock });

@@ -122,6 +122,26 @@ describe.each(oneDatabase)("the pages of providers on $name", ({ open }) => {
     expect(await inModels("/provider-keys/new?provider=acme", admin)).toContain('<option value="acme" selected>Acme</option>');
   });
 
+  test("its page has each model's answers of the last day, and the worst of them as Fleet has it", async () => {
+    const { parts } = world.control;
+    const { measure } = parts;
+    const isOf = (id: string, entry: string): boolean => providers.models.find(id)?.routes[0]?.entry === entry;
+    parts.measure = ({ entry }) => {
+      if (isOf("acme/one", entry)) return { uptimePercent: 99.5, latencyMs: 1_250 };
+      return isOf("acme/two", entry) ? { uptimePercent: 80, latencyMs: null } : null;
+    };
+    try {
+      const [text, fleet] = [await show(`${page}/acme`), await show("/console/operator/service")];
+      for (const words of ["99.5 %", "80 %", "1,250 ms", "failing", "of 2", "Requests are in the workspaces that made them."])
+        expect(text).toContain(words);
+      expect(fleet).toContain(`<a href="${page}/acme">acme</a>`);
+      for (const words of ["failing", "80 %"]) expect(fleet).toContain(words);
+      expect(await show(`${page}/set`)).toContain("not measured");
+    } finally {
+      parts.measure = measure;
+    }
+  });
+
   test("a test says what it found; disable, enable and remove do what they say", async () => {
     const act = async (action: string, path = `${page}/acme`) => (await send({ action }, path)).status;
     expect([await act("test"), await act("disable")]).toEqual([303, 303]);

@@ -6,6 +6,7 @@ import { newGenerationId } from "../../src/kernel/ids.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { storePrompt } from "../support/gateway/stored-prompt.ts";
 import { addProviders } from "../support/own-key-providers.ts";
+import { book, settlement } from "../support/gateway/settlements.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 test("each event of the audit log has words", () => {
@@ -174,6 +175,21 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
     test("a test shows what the provider answered for each model", async () => {
       const { status, text } = await world.post(await keyPage(), { action: "test" }, admin);
       expect([status, text.includes("1 of 1 calls were answered"), text.includes("stub/alpha")]).toEqual([200, true, true]);
+    });
+
+    test("its page has the chart and the last requests of its provider, and leads to all of them", async () => {
+      const workspace = String((await world.control.expect("GET", "/workspaces/acme"))["id"]);
+      const key = (await world.control.key("acme")).id;
+      const [ours, others] = [settlement({ workspace, key, provider: "alpha" }), settlement({ workspace, key })];
+      await book(database.sql, ours, others);
+      const { text } = await world.get(`${await keyPage()}?measure=requests`, admin);
+      expect(text).toContain(`/requests/${ours.generation}"`);
+      expect(text).not.toContain(`/requests/${others.generation}"`);
+      expect(text).toContain(`<a href="${at("requests")}?provider=alpha">All requests of this provider</a>`);
+      const sums = [...text.matchAll(/<tfoot.*?<\/tfoot>/gs)].join("");
+      expect([sums.includes("1"), sums.includes("2")]).toEqual([true, false]);
+      const listed = (await world.get(`${at("requests")}?provider=alpha`, admin)).text;
+      expect([listed.includes(ours.generation), listed.includes(others.generation)]).toEqual([true, false]);
     });
 
     test("a member sees that there is a key, and no part of it", async () => {

@@ -52,7 +52,7 @@ describe.each(oneDatabase)("GET /usage on $name", ({ open }) => {
     expect(await control.refusal("GET", "/usage?workspace=w", { as: "member@other" })).toBe("403 forbidden X-Act-As");
   });
 
-  test("filters leave out other keys, members and models", async () => {
+  test("filters leave out other keys, members, models and providers", async () => {
     expect(await requests(`&by=member&key=${theirs}`)).toEqual([["admin@w", 3]]);
     expect(await requests("&by=key&member=member@w")).toEqual([
       ["mine", 4],
@@ -60,6 +60,8 @@ describe.each(oneDatabase)("GET /usage on $name", ({ open }) => {
     ]);
     expect(await requests(`&by=key&key=${mine}&member=admin@w`)).toEqual([]);
     expect(await requests("&by=key&model=another")).toEqual([]);
+    expect(await requests("&by=key&provider=another")).toEqual([]);
+    expect(await requests("&by=key&provider=sandbox")).toEqual(await requests("&by=key"));
   });
 
   test("one row has the sums of the last 30 days, and errors among them", async () => {
@@ -211,6 +213,7 @@ describe.each(oneDatabase)("GET /usage on $name", ({ open }) => {
     ["measure=spend&by=code", "by"],
     ["measure=first_token&by=model", "by"],
     ["measure=errors&by=code&model=a&member=member@w", "model"],
+    ["measure=first_token&provider=a&member=member@w", "provider"],
     ["measure=spend&step=hour&from=2026-10-01", "from"],
     ["measure=spend&from=2020-01-01", "from"],
   ])("a chart of %s is refused with the name of the field", async (query, field) => {

@@ -1,5 +1,5 @@
 /**
- * Endpoints for the request log and its stored prompts. No index covers the outcome or the endpoint of requests, or the model within a
+ * Endpoints for the request log and its stored prompts. No index covers the outcome, the endpoint or the provider of requests, or the model within a
  * key. With such a filter a bounded number of the newest rows is searched; the answer says how many, and where to continue.
  */
 import { Type } from "@sinclair/typebox";
@@ -53,6 +53,7 @@ export const logEndpoints = {
         line("the email of a member", { title: "Only those of this member, in the Workbench or with keys of theirs" }),
       ),
       model: Type.Optional(line("the id of a model", { title: "Only those of this model; needs a workspace or a key" })),
+      provider: Type.Optional(line("the id of a provider", { title: "Only those that this provider answered" })),
       from: Type.Optional(timeOf("Only those accepted from this time on")),
       to: Type.Optional(timeOf("Only those accepted before this time")),
       status: Type.Optional(
@@ -91,8 +92,8 @@ export const logEndpoints = {
         ...readRange(input),
         limit: parseRowLimit(input.limit, { normal: logRowsDefault, max: logRowsMax }),
       };
-      const { member = null, status = null, code = null, endpoint: named = null } = input;
-      const filter = { workspace: workspace?.id ?? null, key: key?.id ?? null, member, status, code, endpoint: named };
+      const { member = null, status = null, code = null, endpoint: named = null, provider = null } = input;
+      const filter = { workspace: workspace?.id ?? null, key: key?.id ?? null, member, status, code, endpoint: named, provider };
       return generations.listGenerations({ actor, filter, page }, { ...parts, sql: parts.reads });
     },
   }),

@@ -7,6 +7,7 @@ import { resealSecondFactors } from "../../accounts/second-factor/second-factor.
 import { rotateSecrets, Rotation } from "../../accounts/secrets/rotate.ts";
 import { FleetView } from "../../backing/fleet-state.ts";
 import { ledgerStatementMsMax } from "../../gateway/limits.ts";
+import { healthOfProviders, type MeasuredRoute, ProviderHealth } from "../../gateway/models/listing.ts";
 import { resealServiceKeys } from "../../gateway/service-keys/service-keys.ts";
 import { Verification, verifyLedger } from "../../gateway/metering/verify.ts";
 import { ServiceView } from "../../process/health.ts";
@@ -14,18 +15,6 @@ import { NoFields } from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
 import type { ControlParts } from "../parts.ts";
 import { streamProgress, wantsProgress } from "../responses.ts";
-
-const ProviderHealth = Type.Object({
-  provider: Type.String({ description: "The provider" }),
-  models: Type.Integer({ description: "How many of its models had requests in the last day" }),
-  uptime_percent: Type.Union([Type.Number(), Type.Null()], {
-    description: "Of these models the lowest share of requests that the provider answered, in percent; null: not measured",
-  }),
-  latency_ms: Type.Union([Type.Number(), Type.Null()], {
-    description: "Of these models the longest mean time to the first token, in milliseconds; null: not measured",
-  }),
-});
-type ProviderHealth = Static<typeof ProviderHealth>;
 
 const ServedFleet = Type.Composite([
   FleetView,
@@ -55,32 +44,19 @@ export const serviceEndpoints = {
     view: ServedFleet,
     async handle({ actors, parts }) {
       actors.operator("see the state of the service");
-      return { ...(await parts.fleetState()), providers: providerHealth(parts) };
+      return { ...(await parts.fleetState()), providers: healthOfProviders(measuredRoutes(parts)) };
     },
   }),
 };
 
-/** Those that had requests in the last day, by the worst of their models: a mean would hide one that fails. */
-function providerHealth({ models, measure }: Pick<ControlParts, "models" | "measure">): ProviderHealth[] {
-  const health = new Map<string, ProviderHealth>();
-  for (const route of models.list().flatMap(({ routes }) => routes)) {
-    const measured = measure(route);
-    if (measured === null) continue;
-    const { id: provider } = route.provider;
-    const known = health.get(provider) ?? { provider, models: 0, uptime_percent: null, latency_ms: null };
-    health.set(provider, {
-      provider,
-      models: known.models + 1,
-      uptime_percent: chosen(Math.min, known.uptime_percent, measured.uptimePercent),
-      latency_ms: chosen(Math.max, known.latency_ms, measured.latencyMs),
-    });
-  }
-  return [...health.values()].toSorted((one, other) => (one.provider < other.provider ? -1 : 1));
-}
-
-/** null is no measurement. */
-function chosen(choose: (one: number, other: number) => number, one: number | null, other: number | null): number | null {
-  return one === null || other === null ? (one ?? other) : choose(one, other);
+function measuredRoutes({ models, measure }: Pick<ControlParts, "models" | "measure">): MeasuredRoute[] {
+  return models.list().flatMap(({ routes }) =>
+    routes.flatMap((route) => {
+      const measured = measure(route);
+      if (measured === null) return [];
+      return [{ provider: route.provider.id, uptime_percent: measured.uptimePercent, latency_ms: measured.latencyMs }];
+    }),
+  );
 }
 
 export const secretEndpoints = {

@@ -27,6 +27,7 @@ const only = {
   key: Type.Optional(line("the id of a key", { title: "Only this key" })),
   member: Type.Optional(line("the email of a member", { title: "Only requests of this member" })),
   model: Type.Optional(line("the id of a model", { title: "Only this model" })),
+  provider: Type.Optional(line("the id of a provider", { title: "Only requests that this provider answered" })),
 };
 
 export const usageEndpoints = {
@@ -50,14 +51,14 @@ export const usageEndpoints = {
     ]),
     view: UsageView,
     async handle({
-      input: { workspace: named, key = null, member = null, model = null, limit, series, ...fields },
+      input: { workspace: named, key = null, member = null, model = null, provider = null, limit, series, ...fields },
       actors,
       parts,
     }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       const rowsMax = parseRowLimit(limit, { normal: usageRowsDefault, max: usageRowsMax });
       const seriesMax = series === undefined ? null : parseRowLimit(series, { normal: usageSeriesMax, max: usageSeriesMax });
-      const asked = { actor, workspace: workspace.id, key, member, model, fields, rowsMax, seriesMax };
+      const asked = { actor, workspace: workspace.id, key, member, model, provider, fields, rowsMax, seriesMax };
       return showUsage(asked, { ...parts, sql: parts.reads });
     },
   }),
@@ -84,14 +85,14 @@ export const chartEndpoints = {
     ]),
     view: ChartView,
     async handle({
-      input: { workspace: named, key = null, member = null, model = null, limit, series, ...fields },
+      input: { workspace: named, key = null, member = null, model = null, provider = null, limit, series, ...fields },
       actors,
       parts,
     }) {
       const { actor, workspace } = await actors.inWorkspace(named);
       const rowsMax = parseRowLimit(limit, { normal: usageRowsDefault, max: usageRowsMax });
       const seriesMax = parseRowLimit(series, { normal: chartSeriesDefault, max: usageSeriesMax });
-      const asked = { actor, workspace: workspace.id, key, member, model, fields, rowsMax, seriesMax };
+      const asked = { actor, workspace: workspace.id, key, member, model, provider, fields, rowsMax, seriesMax };
       return showChart(asked, { ...parts, sql: parts.reads });
     },
   }),

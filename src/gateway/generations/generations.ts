@@ -1,6 +1,6 @@
 /**
  * The request log: list, search, find, and one request for the key that made it. Members see their own requests, overseers all of the
- * workspace; a generation of another member or workspace is not found. Filters without an index (status, error code, endpoint) read the log
+ * workspace; a generation of another member or workspace is not found. Filters without an index (status, error code, endpoint, provider) read the log
  * from its newest row on, a bounded part at a time, and the answer says where the next older part begins.
  */
 import { type Actor, ownerSeenBy } from "../../accounts/audit/actor.ts";
@@ -53,8 +53,8 @@ export async function listGenerations(
       ? store.selectWholeLog(part, reading)
       : store.selectLog({ workspace, ...part }, clock.now(), reading);
   };
-  const { status, code, endpoint } = filter;
-  const sought = { status, code, endpoint, model: keys === null ? null : page.model };
+  const { status, code, endpoint, provider } = filter;
+  const sought = { status, code, endpoint, provider, model: keys === null ? null : page.model };
   if (!isSought(sought)) {
     const rows = await read<GenerationRow>(page, store.allColumns);
     const last = rows.length === page.limit ? rows.at(-1) : undefined;
@@ -159,6 +159,8 @@ interface OutcomeFilter {
   code: string | null;
   /** null: any. */
   endpoint: NamedEndpoint | null;
+  /** null: any. */
+  provider: string | null;
 }
 
 interface Sought extends OutcomeFilter {
@@ -166,7 +168,7 @@ interface Sought extends OutcomeFilter {
   model: string | null;
 }
 
-export type SoughtRow = Pick<GenerationRow, "generation" | "model" | "endpoint" | "status" | "code">;
+export type SoughtRow = Pick<GenerationRow, "generation" | "model" | "provider" | "endpoint" | "status" | "code">;
 
 interface Found {
   generations: GenerationId[];
@@ -198,11 +200,12 @@ export async function searchLog(
   return found;
 }
 
-function isSought({ status, code, endpoint, model }: Sought): boolean {
-  return status !== null || code !== null || endpoint !== null || model !== null;
+function isSought({ status, code, endpoint, provider, model }: Sought): boolean {
+  return [status, code, endpoint, provider, model].some((one) => one !== null);
 }
 
-function isMatch(row: SoughtRow, { status, code, endpoint, model }: Sought): boolean {
+function isMatch(row: SoughtRow, { status, code, endpoint, provider, model }: Sought): boolean {
+  if (provider !== null && row.provider !== provider) return false;
   if (endpoint !== null && (row.endpoint ?? "chat") !== endpoint) return false;
   if (code !== null && row.code !== code) return false;
   if (model !== null && row.model !== model) return false;

@@ -17,7 +17,7 @@ export const LogView = Type.Object({
   next: textOrNull("The value of `before` for older ones; null: there are none"),
   searched: Type.Union([Type.Integer(), Type.Null()], {
     description:
-      "With `status` or `code`, and with `model` for the requests of a key or a member: how many generations were read to find them, newest first, at most 3,000; null: without these filters",
+      "With `status`, `code`, `endpoint` or `provider`, and with `model` for the requests of a key or a member: how many generations were read to find them, newest first, at most 3,000; null: without these filters",
   }),
 });
 export type LogView = Static<typeof LogView>;

@@ -38,7 +38,7 @@ export function allColumns(sql: Queries) {
 
 /** The columns that a search checks. */
 export function soughtColumns(sql: Queries) {
-  return sql`generation_id AS generation, model, endpoint, status, code`;
+  return sql`generation_id AS generation, model, provider, endpoint, status, code`;
 }
 
 type LogRange = Pick<LogPage, "before" | "fromMs" | "toMs">;

@@ -1,6 +1,6 @@
 /**
  * What is shown of a model: its record in GET /models, with OpenAI's four fields and the service's own, and its details in the control API,
- * with every route and its reason. Availability is for the workspace that asks, and measurements come from the last day's real traffic.
+ * with every route and its reason; and how providers answer. Availability is for the workspace that asks, and measurements come from the last day's real traffic.
  */
 import { Type, type Static } from "@sinclair/typebox";
 import { formatPricePerMillion } from "../../kernel/money.ts";
@@ -255,4 +255,41 @@ function obstacleOf(model: Model, route: Route, { models, demands }: Pick<Source
   const { reason: alone } = models.availability({ ...model, routes: [route] }, demands);
   const message = alone === null ? "another route runs on the workspace's own key" : unavailableMessages[alone];
   return { runnable: false, unavailable_reason: alone, unavailable_message: message };
+}
+
+// How providers answer
+
+export const ProviderHealth = Type.Object({
+  provider: Type.String({ description: "The provider" }),
+  models: Type.Integer({ description: "How many of its models had requests in the last day" }),
+  uptime_percent: Type.Union([Type.Number(), Type.Null()], {
+    description: "Of these models the lowest share of requests that the provider answered, in percent; null: not measured",
+  }),
+  latency_ms: Type.Union([Type.Number(), Type.Null()], {
+    description: "Of these models the longest mean time to the first token, in milliseconds; null: not measured",
+  }),
+});
+export type ProviderHealth = Static<typeof ProviderHealth>;
+
+export type MeasuredRoute = Pick<ProviderHealth, "provider" | "uptime_percent" | "latency_ms">;
+
+/** Providers with requests in the last day, by the worst of their models: a mean would hide one that fails. */
+export function healthOfProviders(routes: readonly MeasuredRoute[]): ProviderHealth[] {
+  const health = new Map<string, ProviderHealth>();
+  for (const { provider, uptime_percent: percent, latency_ms: ms } of routes) {
+    if (percent === null) continue;
+    const known = health.get(provider) ?? { provider, models: 0, uptime_percent: null, latency_ms: null };
+    health.set(provider, {
+      provider,
+      models: known.models + 1,
+      uptime_percent: chosen(Math.min, known.uptime_percent, percent),
+      latency_ms: chosen(Math.max, known.latency_ms, ms),
+    });
+  }
+  return [...health.values()].toSorted((one, other) => (one.provider < other.provider ? -1 : 1));
+}
+
+/** null is no measurement. */
+function chosen(choose: (one: number, other: number) => number, one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : choose(one, other);
 }

@@ -30,6 +30,7 @@ export interface ChartReading {
   /** null: any. */
   keys: KeyId[] | null;
   model: string | null;
+  provider: string | null;
   measure: ChartMeasure;
   by: ChartGroup | null;
   step: UsagePeriod;
@@ -93,7 +94,7 @@ export async function summedValues(reading: ChartReading, sources: ChartSources)
 }
 
 export function readSums(
-  { workspace, keys, model, measure, rowsMax, periods }: ChartReading,
+  { workspace, keys, model, provider, measure, rowsMax, periods }: ChartReading,
   { span, by, seriesMax }: { span: Pick<UsageSpan, "fromMs" | "toMs" | "zone">; by: string; seriesMax: number | null },
   sources: ChartSources,
 ): Promise<UsageView> {
@@ -101,7 +102,7 @@ export function readSums(
   const rank = measure === "first_token" ? {} : { rank: measure };
   // One for each name, and of the highest names one for each period; without names, one for each period.
   const rows = seriesMax === null ? periodsMax : rowsMax + seriesMax * periods.length;
-  return readUsage({ workspace, keys, model, fields, rowsMax: rows, seriesMax, ...rank }, sources);
+  return readUsage({ workspace, keys, model, provider, fields, rowsMax: rows, seriesMax, ...rank }, sources);
 }
 
 /** Hours of the longest time, and one of a day on which daylight saving ends. */
@@ -239,12 +240,12 @@ export async function countedValues(reading: ChartReading, sources: ChartSources
 }
 
 async function readCounts(
-  { workspace, keys, model, measure }: ChartReading,
+  { workspace, keys, model, provider, measure }: ChartReading,
   { span, periods }: Pick<ChartReading, "span" | "periods">,
   { sql }: ChartSources,
 ): Promise<Map<string, bigint[]>> {
   const starts = periods.map(({ startMs }) => quarterAt(startMs, span));
-  const query = { workspace, keys, model, starts, end: quarterAt(span.toMs, span) };
+  const query = { workspace, keys, model, provider, starts, end: quarterAt(span.toMs, span) };
   const byName = new Map<string, bigint[]>();
   for (const { name, period, requests } of await selectCounts(query, measure === "first_token" ? "first_token" : "errors", sql)) {
     const values = byName.get(name) ?? periods.map(() => 0n);

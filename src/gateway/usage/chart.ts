@@ -55,6 +55,8 @@ interface Asked {
   member: string | null;
   /** null: any. */
   model: string | null;
+  /** null: any. */
+  provider: string | null;
   fields: ChartFields;
   /** How many names have their own values. */
   seriesMax: number;
@@ -103,11 +105,12 @@ async function readChart(request: Request, sources: ChartSources): Promise<Chart
 const units = { spend: "usd", requests: "requests", errors: "requests", tokens: "tokens", first_token: "ms" } as const;
 
 /** @throws DomainError invalid_field */
-function requireAnswer({ fields: { measure }, keys, model }: Request, by: ChartGroup | null): void {
+function requireAnswer({ fields: { measure }, keys, model, provider }: Request, by: ChartGroup | null): void {
   if (by === "code" && measure !== "errors") throw refusal("by", `Only errors have a code: ${measure} cannot be charted by code`);
   if (by !== null && measure === "first_token") throw refusal("by", `Times of the first token cannot be charted by ${by}`);
-  if (isCounted(measure, by) && keys !== null && model !== null)
-    throw refusal("model", "Codes and times of the first token are counted by key and by model, but not by both");
+  if (!isCounted(measure, by) || keys === null || (model === null && provider === null)) return;
+  const field = model === null ? "provider" : "model";
+  throw refusal(field, `Codes and times of the first token are counted by key and by ${field}, but not by both`);
 }
 
 function refusal(field: string, message: string): DomainError {

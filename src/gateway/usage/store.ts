@@ -66,6 +66,8 @@ interface SumsQuery {
   /** null: any. */
   keys: KeyId[] | null;
   model: string | null;
+  /** null or absent: any. */
+  provider?: string | null;
   /** Beginnings of the periods, in quarters of an hour since 1970, ascending. */
   starts: number[];
   /** The quarter that ends the last period. */
@@ -125,9 +127,9 @@ function numberOf(workspace: WorkspaceId, sql: Queries) {
   return sql`(SELECT number FROM workspaces WHERE id = ${workspace})`;
 }
 
-function kindOf({ keys, model, by }: SumsQuery): number {
+function kindOf({ keys, model, provider = null, by }: SumsQuery): number {
   const areKeys = keys !== null || by.has("key") || by.has("member");
-  const areModels = model !== null || by.has("model") || by.has("provider") || by.has("endpoint");
+  const areModels = model !== null || provider !== null || by.has("model") || by.has("provider") || by.has("endpoint");
   if (areKeys) return areModels ? kinds.byAll : kinds.byKey;
   return areModels ? kinds.byModel : kinds.total;
 }
@@ -158,9 +160,12 @@ function blocksOfPeriods(
 }
 
 /** The workspace's rows that the query asks for, by columns that series and generations have. */
-function ownRows({ workspace, keys, model }: Pick<SumsQuery, "workspace" | "keys" | "model">, sql: Queries) {
+function ownRows(
+  { workspace, keys, model, provider = null }: Pick<SumsQuery, "workspace" | "keys" | "model" | "provider">,
+  sql: Queries,
+) {
   return sql`workspace_id = ${workspace} ${keys === null ? sql`` : sql`AND key_id = ANY(${keys}::text[])`}
-    ${model === null ? sql`` : sql`AND model = ${model}`}`;
+    ${model === null ? sql`` : sql`AND model = ${model}`} ${provider === null ? sql`` : sql`AND provider = ${provider}`}`;
 }
 
 function ofKind(query: SumsQuery, sql: Queries) {
@@ -179,8 +184,8 @@ async function selectSeries(query: SumsQuery, rows: readonly UsageRowSums[], tx:
 }
 
 /** Whether so few series are read that each block of each is looked up. */
-function isNarrow({ keys, model, only }: SumsQuery): boolean {
-  return keys !== null || model !== null || (only !== undefined && only.series.length <= seriesLookedUpMax);
+function isNarrow({ keys, model, provider = null, only }: SumsQuery): boolean {
+  return keys !== null || model !== null || provider !== null || (only !== undefined && only.series.length <= seriesLookedUpMax);
 }
 
 /** @returns at most `rowsMax` rows, the highest, and one with the sum of all others */
@@ -285,8 +290,8 @@ function names({ by }: SumsQuery, sql: Queries) {
 /** `errors`: by code. `first_token`: by the number of the range, as a text. */
 export type Counted = "errors" | "first_token";
 
-/** Of keys, or of a model, or of neither. */
-export type CountsQuery = Pick<SumsQuery, "workspace" | "keys" | "model" | "starts" | "end">;
+/** Of keys, or of a model or a provider, or of neither. */
+export type CountsQuery = Pick<SumsQuery, "workspace" | "keys" | "model" | "provider" | "starts" | "end">;
 
 export interface CountRow {
   /** From 1, the place of its beginning in the query. */
@@ -308,9 +313,9 @@ async function selectNames(
   { counted, state }: { counted: Counted; state: UsageState },
   tx: Transaction,
 ): Promise<CountRow[]> {
-  const { workspace, keys, model, starts, end } = query;
+  const { workspace, keys, model, provider = null, starts, end } = query;
   const blocks = blocksOfPeriods({ starts, end }, state, spansOfCounts);
-  const kind = keys !== null ? kinds.byKey : model !== null ? kinds.byModel : kinds.total;
+  const kind = keys !== null ? kinds.byKey : model !== null || provider !== null ? kinds.byModel : kinds.total;
   const own = ownRows(query, tx);
   const within = tx`quarter >= ${starts[0] ?? end} AND quarter < ${end}`;
   const period = tx`width_bucket(quarter, ${starts}::integer[]) AS period`;

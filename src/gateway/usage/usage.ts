@@ -32,6 +32,8 @@ interface AskedUsage {
   member: string | null;
   /** null: any. */
   model: string | null;
+  /** null or absent: any. */
+  provider?: string | null;
   fields: UsageFields;
   rowsMax: number;
   /** How many of the names with the highest charges are listed by period; null: all. */
@@ -49,7 +51,7 @@ export async function showUsage(
   return readUsage({ ...asked, keys: await keysOf({ actor, workspace: asked.workspace, key, member }, sources) }, sources);
 }
 
-export interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model" | "rank"> {
+export interface UsageRequest extends Pick<UsageQuery, "workspace" | "keys" | "model" | "provider" | "rank"> {
   /** The caller's query, as texts. */
   fields: UsageFields;
   /** The most rows; the others are summed in one. */

@@ -15,6 +15,7 @@ function logOf(count: number) {
       generation: idOf(number),
       model: number % 1_000 === 1 ? "acme/rare" : "acme/usual",
       endpoint: number % 1_000 === 2 ? "responses" : null,
+      provider: number % 1_000 === 3 ? "rare" : "usual",
       status: number % 1_000 === 0 ? 500 : 200,
       code: null,
     }));
@@ -23,7 +24,7 @@ function logOf(count: number) {
 }
 
 const page = { before: null, model: null, fromMs: null, toMs: null, limit: 50 };
-const failures = { status: "error", code: null, endpoint: null, model: null } as const;
+const failures = { status: "error", code: null, endpoint: null, provider: null, model: null } as const;
 
 test("a search for rare failures reads a bounded part of the log, and goes on where it ended", async () => {
   const { read, reads } = logOf(25_000);
@@ -48,14 +49,17 @@ test("a search over many keys reads few rows of each at a time", async () => {
 
 test("a page that most requests match takes one read", async () => {
   const { read, reads } = logOf(5_000);
-  const found = await searchLog({ page, sought: { status: "ok", code: null, endpoint: null, model: null }, parts: 1 }, read);
+  const found = await searchLog(
+    { page, sought: { status: "ok", code: null, endpoint: null, provider: null, model: null }, parts: 1 },
+    read,
+  );
   expect([found.generations.length, found.next, reads]).toEqual([50, idOf(4_950), [100]]);
 });
 
 test("a search for a rare model among the requests of a key reads a bounded part of them", async () => {
   const { read } = logOf(25_000);
   const found = await searchLog(
-    { page, sought: { status: null, code: null, endpoint: null, model: "acme/rare" }, parts: 1 },
+    { page, sought: { status: null, code: null, endpoint: null, provider: null, model: "acme/rare" }, parts: 1 },
     read,
   );
   expect(found.searched).toBeLessThan(logSearchRowsMax + 1_000);
@@ -64,9 +68,17 @@ test("a search for a rare model among the requests of a key reads a bounded part
 
 test("a search by endpoint takes requests without one as those of chat", async () => {
   const { read } = logOf(5_000);
-  const sought = (endpoint: "chat" | "responses") => ({ status: null, code: null, model: null, endpoint });
+  const sought = (endpoint: "chat" | "responses") => ({ status: null, code: null, provider: null, model: null, endpoint });
   const responses = await searchLog({ page, sought: sought("responses"), parts: 1 }, read);
   expect(responses.generations.slice(0, 2)).toEqual([idOf(4_002), idOf(3_002)]);
   const chats = await searchLog({ page: { ...page, limit: 3 }, sought: sought("chat"), parts: 1 }, read);
   expect(chats.generations).toEqual([idOf(4_999), idOf(4_998), idOf(4_997)]);
+});
+
+test("a search by provider takes the requests that it answered", async () => {
+  const { read } = logOf(25_000);
+  const sought = { status: null, code: null, endpoint: null, model: null, provider: "rare" };
+  const found = await searchLog({ page, sought, parts: 1 }, read);
+  expect(found.generations.slice(0, 2)).toEqual([idOf(24_003), idOf(23_003)]);
+  expect(found.searched).toBeLessThan(logSearchRowsMax + 1_000);
 });

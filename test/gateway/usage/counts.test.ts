@@ -29,18 +29,22 @@ test.each(databases)(
         return made({
           admittedAt: now - 1 - (n % 97) * 86_400_000 - n * 1_000,
           model: n % 2 === 0 ? "acme/even" : "acme/odd",
+          provider: n % 3 === 0 ? "near" : "far",
           firstTokenMs: n % 7 === 0 ? null : 1 + n * n,
           ...(code !== null && { status: 502, code }),
         });
       });
 
     /** By means other than the code under test. */
-    const expected = async (counted: Counted, model: string | null) => {
-      const rows = await sql<{ at: Date; model: string; status: number; code: string | null; ms: number | null }[]>`
-      SELECT admitted_at AS at, model, status, code, first_token_ms AS ms FROM generations WHERE workspace_id = ${customer.workspace}`;
+    const expected = async (counted: Counted, model: string | null, provider: string | null) => {
+      const rows = await sql<
+        { at: Date; model: string; provider: string; status: number; code: string | null; ms: number | null }[]
+      >`
+      SELECT admitted_at AS at, model, provider, status, code, first_token_ms AS ms FROM generations WHERE workspace_id = ${customer.workspace}`;
       const sums = new Map<string, number>();
       for (const { at, status, code, ms, ...row } of rows) {
         if (model !== null && row.model !== model) continue;
+        if (provider !== null && row.provider !== provider) continue;
         const name =
           counted === "errors"
             ? status >= 400
@@ -57,15 +61,16 @@ test.each(databases)(
     };
     const expectRight = async () => {
       for (const counted of ["errors", "first_token"] as const) {
-        for (const [keys, model] of [
-          [null, null],
-          [[customer.key], null],
-          [null, "acme/odd"],
+        for (const [keys, model, provider] of [
+          [null, null, null],
+          [[customer.key], null, null],
+          [null, "acme/odd", null],
+          [null, null, "far"],
         ] as const) {
-          const query = { workspace: customer.workspace, keys: keys?.slice() ?? null, model, starts, end };
+          const query = { workspace: customer.workspace, keys: keys?.slice() ?? null, model, provider, starts, end };
           const found = await selectCounts(query, counted, sql);
           const sums = found.map(({ period, name, requests }): [string, number] => [`${period} ${name}`, Number(requests)]);
-          expect(sums.toSorted()).toEqual(await expected(counted, model));
+          expect(sums.toSorted()).toEqual(await expected(counted, model, provider));
           expect(sums.length).toBeGreaterThan(20);
         }
       }

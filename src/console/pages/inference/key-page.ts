@@ -4,21 +4,19 @@
  */
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import { keyEndpoints } from "../../../control-api/endpoints/keys.ts";
-import { logEndpoints } from "../../../control-api/endpoints/log.ts";
 import { refusalEndpoints } from "../../../control-api/endpoints/refusals.ts";
-import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { chartScript } from "../../look/charts.ts";
 import { address, confirmForm, form } from "../../look/forms.ts";
-import { badge, codeSamples, dialog, emptyState, opener, section, table, time, userText } from "../../look/parts.ts";
+import { badge, codeSamples, dialog, opener, section, time, userText } from "../../look/parts.ts";
 import { idToCopy, limitMeters, thingPage } from "../../look/thing.ts";
 import { actDialog, formState, hiddenFields, shownValues } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { memberPath } from "../workspace/member.ts";
 import { zoneScript } from "./day-zone.ts";
 import { limitFields, limitsIn, scopeName, toolsLimitFields, valuesOf, spent, spentToday } from "./keys-page.ts";
-import { fewRequestColumns } from "./request-columns.ts";
+import { lastRequests } from "./request-columns.ts";
 import { samplesFor, toolsSamplesFor } from "./request-samples.ts";
 import { readUsageChart, usageAsked, usageChart } from "./usage-chart.ts";
 
@@ -62,7 +60,7 @@ async function render(call: PageCall): Promise<PageContent> {
 /** A tools key spends nothing, and its calls are not in the log. */
 async function keyParts(key: KeyView, call: PageCall): Promise<Html> {
   if (key.kind === "tools") return markup`${uses(key, call)}`;
-  const [chart, requests] = await Promise.all([keyChart(key, call), lastRequests(key, call)]);
+  const [chart, requests] = await Promise.all([keyChart(key, call), keyRequests(key, call)]);
   return markup`${keyLimits(key)}${chart}${requests}${uses(key, call)}`;
 }
 
@@ -73,7 +71,7 @@ async function keyChart(key: KeyView, call: PageCall): Promise<Html> {
 }
 
 /** Calls with the key that were refused in the last 24 hours. */
-async function refusedLately({ id }: KeyView, call: PageCall): Promise<number> {
+async function refusedLately(id: string, call: PageCall): Promise<number> {
   const from = isoTime(call.nowMs - 86_400_000);
   return (await call.control(refusalEndpoints.count, { key: id, from })).calls;
 }
@@ -99,22 +97,11 @@ function keyLimits(key: KeyView): Html | null {
   ]);
 }
 
-const requestsShown = 5;
-
-async function lastRequests(key: KeyView, call: PageCall): Promise<Html> {
-  const [{ data }, refused] = await Promise.all([
-    call.control(logEndpoints.list, { key: key.id, limit: String(requestsShown) }),
-    refusedLately(key, call),
-  ]);
-  const rows = table<GenerationView>({
-    caption: "Last requests, newest first",
-    columns: fewRequestColumns(call),
-    rows: data,
-    empty: emptyState("No requests yet.", null),
-  });
-  const ofKey = (status: string): string => address(call.link("/requests"), { key: key.id, status });
-  const all = markup`<p><a href="${ofKey("")}">All requests of this key</a>, <a href="${ofKey("refused")}">${refused.toLocaleString("en-US")} refused</a> in the last 24 hours</p>`;
-  return section("requests", "Last requests", markup`${rows}${all}`);
+async function keyRequests({ id }: KeyView, call: PageCall): Promise<Html> {
+  const refused = await refusedLately(id, call);
+  const ofKey = (status: string): string => address(call.link("/requests"), { key: id, status });
+  const after = markup`<p><a href="${ofKey("")}">All requests of this key</a>, <a href="${ofKey("refused")}">${refused.toLocaleString("en-US")} refused</a> in the last 24 hours</p>`;
+  return lastRequests(call, { only: { key: id }, of: "key", after });
 }
 
 /** How to use it, with a placeholder for the key, which no page knows. */

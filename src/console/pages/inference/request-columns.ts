@@ -7,7 +7,8 @@ import { refusalEndpoints } from "../../../control-api/endpoints/refusals.ts";
 import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import type { RefusedView } from "../../../gateway/refusals/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { badge, type Column, money, time, userText } from "../../look/parts.ts";
+import { address } from "../../look/forms.ts";
+import { badge, type Column, emptyState, money, section, table, time, userText } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 
 /** A row of the log, or a call that was refused. */
@@ -64,8 +65,29 @@ function firstColumns(call: Pick<PageCall, "link">, { withMember }: { withMember
   ];
 }
 
+/** Whose requests a page of one thing shows. */
+export type OneThing = { key: string } | { member: string } | { model: string } | { provider: string };
+
+const lastShown = 5;
+
+/** The section with the last requests of one thing, such as a key. @param after what follows them; absent: a link to all of them */
+export async function lastRequests(
+  call: Pick<PageCall, "control" | "link">,
+  { only, of, after }: { only: OneThing; of: string; after?: Html },
+): Promise<Html> {
+  const { data } = await call.control(logEndpoints.list, { ...only, limit: String(lastShown) });
+  const rows = table<GenerationView>({
+    caption: "Last requests, newest first",
+    columns: fewRequestColumns(call),
+    rows: data,
+    empty: emptyState("No requests yet.", null),
+  });
+  const all = markup`<p><a href="${address(call.link("/requests"), only)}">All requests of this ${of}</a></p>`;
+  return section("requests", "Last requests", markup`${rows}${after ?? (data.length === 0 ? null : all)}`);
+}
+
 /** The columns of the last requests beside something else, such as a key's facts. */
-export function fewRequestColumns(call: Pick<PageCall, "link">): Column<GenerationView>[] {
+function fewRequestColumns(call: Pick<PageCall, "link">): Column<GenerationView>[] {
   const shown = new Set(["Time", "Status", "Model", "Cost", "Duration"]);
   return requestColumns(call, { withMember: false }).filter(({ label }) => shown.has(label));
 }

@@ -20,7 +20,7 @@ export type ShownRequests = (typeof shownWords)[number];
 
 export type RequestFilters = Pick<
   GivenTo<typeof logEndpoints.list>,
-  "key" | "member" | "model" | "endpoint" | "code" | "from" | "to"
+  "key" | "member" | "model" | "provider" | "endpoint" | "code" | "from" | "to"
 >;
 
 interface Asked {
@@ -69,9 +69,11 @@ async function readLog(call: Pick<PageCall, "control">, { shown, filters, limit 
 
 async function readRefused(
   call: Pick<PageCall, "control">,
-  { shown, filters, limit }: Asked,
+  { shown, filters: { provider, ...filters }, limit }: Asked,
   place: string,
 ): Promise<RefusedView[]> {
+  // No provider was called.
+  if (provider !== undefined) return [];
   if (shown === "answered" || shown === "failed" || !isAmong(filters.code, refusingCodes)) return [];
   const { data } = await call.control(refusalEndpoints.list, {
     ...filters,

@@ -151,14 +151,19 @@ function nothing(call: PageCall, { filters, listed: { next, searched } }: Listed
 async function csv(call: PageCall): Promise<CsvFile> {
   const filters = requestFiltersOf(call);
   const shown = shownOf(filters);
-  const fields = fieldsOf(call, dayZone(call).zone);
+  const { provider, ...fields } = fieldsOf(call, dayZone(call).zone);
   if (shown === "refused") {
     const { data } = await call.control(refusalEndpoints.list, fields);
     const rows = data.map((row) => refusedCsv.map((column) => row[column]));
     return { name: `refused-requests-${call.workspace.name}`, columns: refusedCsv, rows };
   }
   const status = statusOf[shown];
-  const { data } = await call.control(logEndpoints.list, { ...fields, ...(status && { status }), limit: String(rowsOfFile) });
+  const { data } = await call.control(logEndpoints.list, {
+    ...fields,
+    ...(provider !== undefined && { provider }),
+    ...(status && { status }),
+    limit: String(rowsOfFile),
+  });
   return {
     name: `requests-${call.workspace.name}`,
     columns: csvColumns,
@@ -176,7 +181,7 @@ function cell(value: string | number | boolean | null): string | number | null {
 
 // The filters in the address of a page, and as fields of the control API.
 
-const names = ["from", "to", "key", "member", "model", "endpoint", "status", "code", "tz"] as const;
+const names = ["from", "to", "key", "member", "model", "provider", "endpoint", "status", "code", "tz"] as const;
 type FilterName = (typeof names)[number];
 type Filters = Record<FilterName, string>;
 
@@ -191,6 +196,7 @@ export function requestFiltersOf({ query }: Pick<PageCall, "query">): Filters {
     key: value("key"),
     member: value("member"),
     model: value("model"),
+    provider: value("provider"),
     endpoint: value("endpoint"),
     code: value("code"),
     tz: value("tz"),
@@ -219,6 +225,9 @@ export function filterFields(
       ? [{ name: "member", label: "Member (address)", kind: "text", value: filters.member, charactersMax: 254 } as const]
       : []),
     { name: "model", label: "Model (id)", kind: "text", value: filters.model },
+    ...(shown === "refused"
+      ? []
+      : [{ name: "provider", label: "Provider (id)", kind: "text", value: filters.provider } as const]),
     { name: "endpoint", label: "Endpoint", kind: "choice", choices: known(endpoints, filters.endpoint), value: filters.endpoint },
     ...(codes.length === 1
       ? []

@@ -1,5 +1,6 @@
 /**
- * The chart of usage on Home, Spend and the pages of a key, a member and a model: what was asked in the address, the answer of the control
+ * The chart of usage on Home, Spend and the pages of a key, a member, a model and an own
+ * provider key: what was asked in the address, the answer of the control
  * API, and its drawing with the choices above it. Chart, table and sums are one answer, so they agree to the nano-dollar. Each period leads
  * to the requests behind it.
  *
@@ -15,7 +16,7 @@ import { address } from "../../look/forms.ts";
 import { content, day, emptyState, exactUsd, money, roundedUsd, shortDay, type Content } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 import { monthName, zoneOffer } from "./day-zone.ts";
-import { duration } from "./request-columns.ts";
+import { duration, type OneThing } from "./request-columns.ts";
 import { rangePicker, segments, usageRange, type Segment, type UsageRange } from "./usage-range.ts";
 
 export const groupNames = { key: "Key", member: "Member", model: "Model", provider: "Provider", endpoint: "Endpoint" } as const;
@@ -26,8 +27,8 @@ interface Offer {
   usual: "30d" | "month";
   /** The first one is shown if the address names none. */
   groups: readonly Group[];
-  /** Only the requests of this key, member or model. */
-  only?: { key: string } | { member: string } | { model: string };
+  /** Only the requests of this key, member, model or provider. */
+  only?: OneThing;
 }
 
 export interface UsageAsked extends Offer {
@@ -60,9 +61,9 @@ function mayRun({ range, measure }: Pick<UsageAsked, "range" | "measure">): bool
   return measure === "spend" && range.month !== null;
 }
 
-/** Times are counted by key and by model, but a member's own requests of a model are neither. */
+/** Times are counted by key, by model and by provider, but a member's own requests of a model are none of these. */
 function isCounted(call: PageCall, { only }: Offer): boolean {
-  return only === undefined || !("model" in only) || call.workspace.role !== "member";
+  return only === undefined || "key" in only || "member" in only || call.workspace.role !== "member";
 }
 
 function measuresOf(call: PageCall, offer: Offer): ChartMeasure[] {

@@ -1,22 +1,26 @@
 /**
- * One provider: its key and the operator's decisions, what its last test found, which of its models can be called, and how to test, replace,
- * disable or remove it. While its models are checked, their states turn on the page by themselves.
+ * One provider: its key and the operator's decisions, what its last test found, how it answered in the last day, which of its models can be
+ * called, and how to test, replace, disable or remove it. While its models are checked, their states turn on the page by themselves.
+ *
+ * It lists no requests: those belong to the workspaces that pay for them, and their pages show them to people who may see them there.
  */
 import { DomainError } from "../../../accounts/errors.ts";
 import { modelEndpoints } from "../../../control-api/endpoints/models.ts";
 import { providerEndpoints } from "../../../control-api/endpoints/providers.ts";
-import type { ModelDetails, RouteDetails } from "../../../gateway/models/listing.ts";
+import { healthOfProviders, type ModelDetails, type RouteDetails } from "../../../gateway/models/listing.ts";
 import type { ProviderView } from "../../../gateway/service-keys/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { outward } from "../../../http/page.ts";
 import { providerFormMs } from "../../limits.ts";
 import { actionButton, address, confirmForm } from "../../look/forms.ts";
-import { badge, dialog, emptyState, facts, notice, opener, section, table, time, userText } from "../../look/parts.ts";
+import { badge, dialog, emptyState, notice, opener, section, table, tiles, time, userText } from "../../look/parts.ts";
+import { thingPage } from "../../look/thing.ts";
 import { hiddenFields, sentence, signInFirst } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { workspacePath } from "../../redirect.ts";
-import { price } from "../inference/model-cells.ts";
+import { latency, price, uptime } from "../inference/model-cells.ts";
 import { addingPath, fresh, freshBlock, freshScript, keyOf, progress, providerBadge, providersPath } from "./providers-page.ts";
+import { healthBadge } from "./service-page.ts";
 
 const providerPage: Page = {
   of: "operator",
@@ -52,8 +56,11 @@ async function render(call: PageCall): Promise<PageContent> {
     trail,
     badge: fresh("badge", providerBadge(provider)),
     actions: actions(provider, call),
-    main: markup`${progress([provider])}${freshBlock("problem", problem(provider))}${providerFacts(provider)}
-      ${section("models", "Models", modelTable(served, call))}${endSection(provider, call)}`,
+    main: markup`${progress([provider])}${freshBlock("problem", problem(provider))}
+      ${thingPage({
+        facts: providerFacts(provider),
+        main: markup`${answered(served)}${section("models", "Models", modelTable(served, call))}${endSection(provider, call)}`,
+      })}`,
   };
 }
 
@@ -69,16 +76,37 @@ function problem({ problem: words }: ProviderView): Html | null {
   return words === null ? null : notice({ tone: "bad", words: sentence(words) });
 }
 
-function providerFacts(provider: ProviderView): Html {
+/** The same figures as in the table of providers on Fleet. */
+function answered(served: readonly Served[]): Html {
+  const [health] = healthOfProviders(served.map(({ route }) => route));
+  const none = markup`<span class="none">–</span>`;
+  const shown = tiles([
+    {
+      label: "Answered",
+      value: (health && uptime(health)) ?? none,
+      note: health ? healthBadge(health.uptime_percent) : "no request in the last day",
+    },
+    {
+      label: "First token",
+      value: (health && latency(health)) ?? none,
+      note: health ? "mean of its slowest model" : "not measured",
+    },
+    { label: "Models with requests", value: health?.models ?? 0, note: `of ${served.length}` },
+  ]);
+  const words = markup`Each figure is that of its worst model: a mean would hide one that fails. Requests are in the workspaces that made them.`;
+  return section("answered", "In the last day", markup`${shown}<p class="hint">${words}</p>`);
+}
+
+function providerFacts(provider: ProviderView): Parameters<typeof thingPage>[0]["facts"] {
   const { terms, terms_checked: read, subprocessor_listed: listed, own_keys: own, tested_at: tested } = provider;
   const link = terms === null ? null : markup` · ${outward(terms, markup`the terms`)}`;
-  return facts([
+  return [
     ["Key", keyOf(provider)],
     ["Tested", time(tested)],
     ["Terms", markup`${read ? "read, and requests may be forwarded" : "not read"}${link}`],
     ["List of subprocessors", listed ? "includes it" : "does not include it"],
     ["Own keys of workspaces", own ? "possible" : "not possible until its terms are read"],
-  ]);
+  ];
 }
 
 interface Served {
@@ -98,6 +126,7 @@ function modelTable(served: readonly Served[], call: PageCall): Html {
       },
       { label: "Input", kind: "money", cell: ({ route }) => price(route, "input") },
       { label: "Output", kind: "money", cell: ({ route }) => price(route, "output") },
+      { label: "Answered, first token", kind: "number", cell: ({ route }) => measuredCell(route) },
       {
         label: "State",
         kind: "badge",
@@ -108,6 +137,11 @@ function modelTable(served: readonly Served[], call: PageCall): Html {
     rows: served,
     empty: emptyState("The catalog has no model of this provider.", null),
   });
+}
+
+function measuredCell(route: RouteDetails): Html | null {
+  const share = uptime(route);
+  return share === null ? null : markup`${share}<span class="under">${latency(route) ?? "not timed"}</span>`;
 }
 
 /** The Workbench of a workspace in which the viewer is a member too; null: there is none. */

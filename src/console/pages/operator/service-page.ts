@@ -8,7 +8,9 @@ import { markup, type Html } from "../../../http/html.ts";
 import { arrangedList, type ListColumn } from "../../look/list-view.ts";
 import { badge, emptyState, notice, section, table, tiles, time, type Tile } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
+import { uptime } from "../inference/model-cells.ts";
 import { duration } from "../inference/request-columns.ts";
+import { providersPath } from "./providers-page.ts";
 
 export const servicePage: Page = {
   of: "operator",
@@ -162,13 +164,9 @@ function providerTable(rows: ServedFleet["providers"]): Html {
   return table<ServedFleet["providers"][number]>({
     caption: "Providers, each by the worst of its models",
     columns: [
-      { label: "Provider", kind: "text", cell: ({ provider }) => provider },
+      { label: "Provider", kind: "text", cell: ({ provider }) => markup`<a href="${providersPath}/${provider}">${provider}</a>` },
       { label: "State", kind: "badge", cell: ({ uptime_percent: percent }) => healthBadge(percent) },
-      {
-        label: "Answered",
-        kind: "number",
-        cell: ({ uptime_percent: percent }) => (percent === null ? null : `${figure(percent)} %`),
-      },
+      { label: "Answered", kind: "number", cell: uptime },
       { label: "First token", kind: "number", cell: ({ latency_ms: ms }) => (ms === null ? null : duration(ms)) },
       { label: "Models with requests", kind: "number", cell: ({ models }) => models },
     ],
@@ -177,11 +175,11 @@ function providerTable(rows: ServedFleet["providers"]): Html {
   });
 }
 
-/** From this share of answered requests on, a provider does well. */
+/** From this share of answered requests on, a provider does well, or one of its models. */
 const wellPercent = 99;
 const badPercent = 90;
 
-function healthBadge(percent: number | null): Html {
+export function healthBadge(percent: number | null): Html {
   if (percent === null) return badge("neutral", "not measured");
   if (percent >= wellPercent) return badge("good", "works");
   return percent >= badPercent ? badge("warn", "some failures") : badge("bad", "failing");

@@ -2,24 +2,22 @@
  * One member: their role and state, their keys and last requests, what they may spend, and for the operator their account. The dialogs
  * change the role and the limit, and end the membership. It says what the viewer may not do, by the rule that the endpoints use.
  */
-import { overseers, managers } from "../../../accounts/audit/actor.ts";
+import { managers } from "../../../accounts/audit/actor.ts";
 import type { KeyView } from "../../../accounts/keys/schema.ts";
 import type { ListedMember } from "../../../accounts/workspaces/schema.ts";
-import { logEndpoints } from "../../../control-api/endpoints/log.ts";
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
-import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { actDialog, formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { chartScript } from "../../look/charts.ts";
 import { limitMeter } from "../../look/limit-meter.ts";
-import { actionButton, address, form } from "../../look/forms.ts";
+import { actionButton, form } from "../../look/forms.ts";
 import { dialog, emptyState, opener, section, table, time, typedUsd, userText } from "../../look/parts.ts";
 import { limitMeters, thingPage } from "../../look/thing.ts";
 import { roleName } from "../../viewer.ts";
 import { zoneScript } from "../inference/day-zone.ts";
 import { scopeName, spent } from "../inference/keys-page.ts";
-import { fewRequestColumns } from "../inference/request-columns.ts";
+import { lastRequests } from "../inference/request-columns.ts";
 import { readUsageChart, usageAsked, usageChart } from "../inference/usage-chart.ts";
 import { accountActions, accountSection, deactivate, deactivateForm } from "./member-account.ts";
 import { findMember, keysOf, memberPath, reasonAgainst, memberState, roleChoices } from "./member.ts";
@@ -50,7 +48,7 @@ async function render(call: PageCall): Promise<PageContent> {
       ${thingPage({
         facts: memberFacts(member),
         note,
-        main: markup`${memberLimits(member)}${await memberChart(member, call)}${memberKeys(member, keys, call)}${await lastRequests(member, call)}${accountSection(member, call)}`,
+        main: markup`${memberLimits(member)}${await memberChart(member, call)}${memberKeys(member, keys, call)}${await memberRequests(member, call)}${accountSection(member, call)}`,
       })}`,
   };
 }
@@ -106,22 +104,9 @@ function memberKeys({ active_keys: count }: ListedMember, keys: readonly KeyView
   return section("keys", "Keys", rows);
 }
 
-const requestsShown = 5;
-
 /** null: the viewer may not see them. */
-async function lastRequests({ email, active_keys: count }: ListedMember, call: PageCall): Promise<Html | null> {
-  const { role } = call.workspace;
-  if (count === null) return null;
-  const { data } = await call.control(logEndpoints.list, { member: email, limit: String(requestsShown) });
-  const rows = table<GenerationView>({
-    caption: "Last requests, newest first",
-    columns: fewRequestColumns(call),
-    rows: data,
-    empty: emptyState("No requests yet.", null),
-  });
-  const filter = role === "operator" || overseers.includes(role) ? { member: email } : {};
-  const all = markup`<p><a href="${address(call.link("/requests"), filter)}">All requests of this member</a></p>`;
-  return section("requests", "Last requests", markup`${rows}${data.length === 0 ? null : all}`);
+async function memberRequests({ email, active_keys: count }: ListedMember, call: PageCall): Promise<Html | null> {
+  return count === null ? null : lastRequests(call, { only: { member: email }, of: "member" });
 }
 
 // What the viewer may do, as buttons beside the heading and their dialogs.

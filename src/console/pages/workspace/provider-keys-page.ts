@@ -1,6 +1,6 @@
 /**
- * The workspace's own provider keys, the form that stores one after a test call, and one key: its state, and how to test, replace, disable
- * or delete it. No page shows a key again, except masked. Members see that keys exist; admins manage them. Once a key is disabled or
+ * The workspace's own provider keys, the form that stores one after a test call, and one key: its state, its provider's requests, and how to
+ * test, replace, disable or delete it. No page shows a key again, except masked. Members see that keys exist; admins manage them. Once a key is disabled or
  * deleted, its provider is called with the service's key, and charged.
  */
 import { managers } from "../../../accounts/audit/actor.ts";
@@ -14,22 +14,15 @@ import type { OwnKeyView, OwnKeyTest } from "../../../gateway/own-keys/schema.ts
 import { markup, type Html } from "../../../http/html.ts";
 import { monogram } from "../../../http/monogram.ts";
 import { providerFormMs } from "../../limits.ts";
+import { chartScript } from "../../look/charts.ts";
 import { type Field, address, form, actionButton, confirmForm } from "../../look/forms.ts";
-import {
-  dialog,
-  opener,
-  emptyState,
-  badge,
-  type Tone,
-  table,
-  type Column,
-  time,
-  userText,
-  facts,
-  section,
-} from "../../look/parts.ts";
+import { dialog, opener, emptyState, badge, type Tone, table, type Column, time, userText, section } from "../../look/parts.ts";
+import { thingPage } from "../../look/thing.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
+import { zoneScript } from "../inference/day-zone.ts";
+import { lastRequests } from "../inference/request-columns.ts";
+import { readUsageChart, usageAsked, usageChart } from "../inference/usage-chart.ts";
 import { addingPath, providersPath } from "../operator/providers-page.ts";
 
 const providerKeysPage: Page = {
@@ -203,6 +196,7 @@ const providerKeyPage: Page = {
   navigation: null,
   roles: ["admin", "super_admin"],
   deadlineMs: providerFormMs,
+  scripts: [zoneScript, chartScript],
   render: renderKey,
   actions: { test, replace, disable, delete: deleteKey },
 };
@@ -226,21 +220,33 @@ async function renderKey(call: PageCall): Promise<PageContent> {
     title: key.name ?? key.provider,
     trail: keyTrail(call),
     badge: keyState(key.state),
-    main: markup`${keyFacts(key)}
-      ${reason === null ? markup`${testSection(key, call)}${replaceSection(key, call)}` : markup`<p class="hint">${reason}</p>`}
-      ${endSection(key, call)}`,
+    main: thingPage({
+      facts: keyFacts(key),
+      note: reason === null ? null : markup`<p class="hint">${reason}</p>`,
+      main: markup`${await keyActivity(key, call)}
+        ${reason === null ? markup`${testSection(key, call)}${replaceSection(key, call)}` : null}
+        ${endSection(key, call)}`,
+    }),
   };
 }
 
-function keyFacts(key: OwnKeyView): Html {
-  return facts([
+/** Of its provider, so that the requests before it was added or while it was off are there too. */
+async function keyActivity({ provider }: OwnKeyView, call: PageCall): Promise<Html> {
+  const only = { provider };
+  const asked = usageAsked(call, { usual: "30d", groups: ["model", "key", "member"], only });
+  const [view, requests] = await Promise.all([readUsageChart(call, asked), lastRequests(call, { only, of: "provider" })]);
+  return markup`${usageChart(call, { asked, view })}${requests}`;
+}
+
+function keyFacts(key: OwnKeyView): Parameters<typeof thingPage>[0]["facts"] {
+  return [
     ["Provider", key.provider],
     ["Key", markup`<code>${key.masked ?? "…"}</code>`],
     ["Zero data retention", key.zero_data_retention ? "stated by the workspace" : "not stated"],
     ["Added", time(key.created_at)],
     ["Tested", time(key.tested_at)],
     ["Last used", time(key.last_used_at)],
-  ]);
+  ];
 }
 
 function testSection({ provider }: OwnKeyView, call: PageCall): Html {
