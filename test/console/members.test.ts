@@ -83,6 +83,17 @@ describe.each(oneDatabase)("the pages of members on $name", ({ open }) => {
       expect((await world.post(pageOf("super_admin@acme"), fields, admin)).status).toBe(403);
   });
 
+  test("the list is sorted by what its address says, and what cannot be sorted is ignored", async () => {
+    const rows = async (query: string) =>
+      [...(await world.get(`${members}?${query}`, admin)).text.matchAll(/<th role="rowheader".*?<bdi>([^<]*@acme)/g)].map(
+        ([, email]) => email,
+      );
+    const usual = await rows("");
+    expect(await rows("sort=-address")).toEqual(usual.toReversed());
+    expect(await rows("sort=nothing")).toEqual(usual);
+    expect((await world.get(`${members}?columns=address,state`, admin)).text).not.toContain('data-label="Role"');
+  });
+
   test("deactivating names the keys that it revokes, and reactivating restores none", async () => {
     await add("leaver@acme");
     await world.control.key("acme", { owner: "leaver@acme", name: "nightly batch" });

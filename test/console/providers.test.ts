@@ -47,6 +47,15 @@ describe.each(oneDatabase)("the pages of providers on $name", ({ open }) => {
     expect((await show(`${page}?show=unused`)).match(/data-fresh="state-\w+"/g)).toEqual(['data-fresh="state-acme"']);
   });
 
+  test("the list is sorted by what needs the operator first, and its views keep that", async () => {
+    const text = await show(`${page}?sort=state&columns=provider,state,tested`);
+    expect([...(text.match(/data-fresh="state-\w+"/g) ?? [])]).toEqual(
+      ["open", "set", "acme"].map((id) => `data-fresh="state-${id}"`),
+    );
+    expect(text).toContain(`href="${page}?columns=provider%2Cstate%2Ctested&#38;sort=state&#38;show=used"`);
+    expect(text).toContain('data-label="Tested"');
+  });
+
   test("the dialog is part of the page's address, with both acts and the link to the terms", async () => {
     const text = await show(`${page}?add=acme`);
     expect(text).toContain(
@@ -64,7 +73,7 @@ describe.each(oneDatabase)("the pages of providers on $name", ({ open }) => {
     expect(status).toBe(400);
     expect(text).toContain('id="add-provider-key-problem"');
     expect(text).toContain("Acme refused the key");
-    expect(text.match(/type="checkbox"[^>]* checked/g)).toHaveLength(2);
+    expect(text.slice(text.indexOf("<dialog")).match(/type="checkbox"[^>]* checked/g)).toHaveLength(2);
     expect(text).not.toContain(wrongKey);
   });
 

@@ -116,6 +116,20 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
     expect(await listed(`?before=${ids.other}`)).toEqual(["tiered", "failed"]);
   });
 
+  test("the columns are chosen in the address, the member among them, and filters and further pages keep them", async () => {
+    const headsOf = (text: string) =>
+      [...text.matchAll(/<th role="columnheader"[^>]*>(?:<a [^>]*>)?([^<]*)/g)].map(([, head]) => head);
+    const usual = (await world.get(path, browsers.admin)).text;
+    expect(headsOf(usual).slice(0, 5)).toEqual(["Time", "Status", "Model", "Key", "Member"]);
+    expect(headsOf((await world.get(path, browsers.member)).text)).not.toContain("Member");
+    const { text } = await world.get(`${path}?columns=time,cost,provider&sort=-cost`, browsers.admin);
+    expect(headsOf(text)).toEqual(["Time", "Cost", "Provider"]);
+    expect(text).toContain("There are too many rows to sort: they are newest first.");
+    expect(text).toContain('<input type="hidden" name="columns" value="time,cost,provider" />');
+    expect(text).toContain(`href="${path}?columns=time%2Ccost%2Cprovider&#38;sort=-cost&#38;status=refused"`);
+    expect(await listed("?columns=time&member=admin@acme")).toEqual(["other"]);
+  });
+
   test("a page without rows says why, and a wrong day is refused by name", async () => {
     expect((await world.get(`${path}?model=none`, browsers.admin)).text).toContain("No request matches these filters");
     expect((await world.get(`${path}?endpoint=responses`, browsers.admin)).text).toContain("No request matches these filters");

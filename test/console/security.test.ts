@@ -81,6 +81,20 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect(text).toContain("There is no decision yet");
   });
 
+  test.each([
+    ["/findings?severity=&text=lodash", "vulnerability,epss", ["Vulnerability", "EPSS"], "epss"],
+    ["/findings?view=package", "package,projects", ["Package", "Projects"], "projects"],
+    ["/vulnerabilities?ecosystem=npm", "vulnerability,fix", ["Vulnerability", "Fixed in"], "fix"],
+    ["/projects?text=shop", "name,open", ["Name", "Open vulnerabilities"], "open"],
+  ])("the columns and the order of %s are in the address, and its filters keep them", async (path, columns, heads, sort) => {
+    const text = await see(`${path}&columns=${columns}&sort=-${sort}`);
+    expect([...text.matchAll(/<th role="columnheader"[^>]*><a [^>]*>([^<]*)/g)].map(([, head]) => head)).toEqual(heads);
+    expect(text.match(/aria-sort="descending"/g)).toHaveLength(1);
+    const form = /<form class="filters".*?<\/form>/s.exec(text)?.[0] ?? "";
+    expect(form).toContain(`name="columns" value="${columns}"`);
+    expect(form).toContain(`name="sort" value="-${sort}"`);
+  });
+
   test("a name with markup and a direction of its own is text on every page", async () => {
     for (const path of [
       "/projects",

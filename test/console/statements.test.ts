@@ -60,6 +60,18 @@ describe.each(oneDatabase)("the pages of statements on $name", ({ open }) => {
     expect(text).not.toMatch(/<i>mine|<b>invoice/);
   });
 
+  test("the list is sorted by its charges, and shows when each month closed if that is chosen", async () => {
+    const months = async (query: string) =>
+      [...(await get(query, browsers.auditor)).text.matchAll(/href="[^"]*\/statements\/(\d{4}-\d{2})"/g)].map(
+        ([, month]) => month,
+      );
+    const usual = await months("");
+    expect(usual.length).toBeGreaterThan(1);
+    expect((await months("?sort=-charges"))[0]).toBe("2026-10");
+    expect(await months("?sort=month")).toEqual(usual.toReversed());
+    expect((await get("?columns=month,closed", browsers.auditor)).text).toContain('data-label="Closed"');
+  });
+
   test("a statement names seller, buyer and the tax that charges include; a closed one keeps what it said", async () => {
     const { control } = world;
     const admin = await world.signIn("admin@acme");

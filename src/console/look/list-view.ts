@@ -16,6 +16,8 @@ export interface ListColumn<Row> extends Column<Row> {
   by?: (row: Row) => SortKey;
   /** Shown only if it is chosen. */
   isExtra?: boolean;
+  /** Whether its heading first sorts from the largest; absent: numbers, amounts and times do. */
+  largestFirst?: boolean;
 }
 
 type SortKey = string | number | bigint | null;
@@ -73,6 +75,13 @@ function chosenColumns(columns: readonly ListColumn<never>[], query: URLSearchPa
   return known.length === 0 ? null : known;
 }
 
+/** What links and forms keep of an arrangement where they do not know the list's columns, such as those of filters. */
+export function arrangementIn(query: URLSearchParams): Record<string, string> {
+  const [columns, sort] = [query.getAll("columns").join(","), query.get("sort") ?? ""];
+  const isSet = (text: string): boolean => /^[a-z,_-]{1,200}$/.test(text);
+  return { ...(isSet(columns) && { columns }), ...(isSet(sort) && { sort }) };
+}
+
 // The order of the rows.
 
 interface Sort<Row> {
@@ -110,15 +119,14 @@ function compared(one: NonNullable<SortKey>, other: NonNullable<SortKey>): numbe
   return one < other ? -1 : Number(one > other);
 }
 
-/** Texts are first sorted from A, and numbers and times from the largest. */
 function sortable<Row>(
   column: ListColumn<Row>,
   { sort, place, kept }: { sort: Sort<Row> | null; place: Place; kept: Record<string, string> },
 ): Column<Row> {
-  const { name, by, label, kind } = column;
+  const { name, by, label, kind, largestFirst = kind !== "text" && kind !== "badge" } = column;
   if (name === undefined || by === undefined) return column;
   const isSorted = sort?.name === name;
-  const descends = isSorted ? !sort.descends : kind !== "text" && kind !== "badge";
+  const descends = isSorted ? !sort.descends : largestFirst;
   const path = address(place.path, { ...keptQuery(place.query), ...kept, sort: sortText({ name, descends }) });
   const heading = markup`<a href="${path}">${label}</a>`;
   return { ...column, heading, ...(isSorted && { sorted: sort.descends ? ("descending" as const) : ("ascending" as const) }) };

@@ -133,7 +133,7 @@ function nearLimits(near: readonly KeyView[], call: PageCall): Html | null {
 function newest(rows: readonly RequestRow[], call: PageCall): Html {
   const last = table<RequestRow>({
     caption: "Last requests, newest first",
-    columns: requestColumns(call, { withMember: call.workspace.role !== "member" }),
+    columns: requestColumns(call, { withMember: call.workspace.role === "member" ? false : "beneath" }),
     rows,
     empty: markup``,
   });

@@ -88,7 +88,7 @@ async function render(call: PageCall): Promise<PageContent> {
     title: "Keys",
     lead: "A key calls the inference API or the tools API in its owner's name, on the workspace's credit.",
     actions: markup`${list.view}${create}`,
-    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}${findForm({ path: call.path, label: "Name, owner or last characters", text, rows: keys.length, kept: revoked ? { tab: "revoked" } : {} })}
+    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${views}${findForm({ path: call.path, label: "Name, owner or last characters", text, rows: keys.length, kept: { ...(revoked && { tab: "revoked" }), ...list.kept } })}
       ${list.table}${further(keys, { call, after, kept: { ...list.kept, text } })}
       ${reason === null ? createDialog(call) : null}`,
   };

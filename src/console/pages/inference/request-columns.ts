@@ -8,6 +8,7 @@ import type { GenerationView } from "../../../gateway/generations/schema.ts";
 import type { RefusedView } from "../../../gateway/refusals/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { address } from "../../look/forms.ts";
+import type { ListColumn } from "../../look/list-view.ts";
 import { badge, type Column, emptyState, money, section, table, time, userText } from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 
@@ -22,46 +23,71 @@ export function requestPath(row: Pick<GenerationView, "generation_id"> | Pick<Re
   return "generation_id" in row ? `/requests/${row.generation_id}` : `/requests/refused/${row.request_id}`;
 }
 
-/** @param withMember whether requests of several people are listed */
-export function requestColumns(call: Pick<PageCall, "link">, { withMember }: { withMember: boolean }): Column<RequestRow>[] {
+/** How people are shown where requests of several are listed: beneath their keys, or in a column that can be hidden. */
+interface Callers {
+  withMember: "beneath" | "column" | false;
+}
+
+export function requestColumns(call: Pick<PageCall, "link">, callers: Callers): ListColumn<RequestRow>[] {
   const ofAccepted = <Shown>(shown: (row: GenerationView) => Shown) => {
     return (row: RequestRow): Shown | null => (isRefused(row) ? null : shown(row));
   };
   return [
-    ...firstColumns(call, { withMember }),
-    { label: "Tokens in", kind: "number", cell: ofAccepted(({ prompt_tokens: tokens }) => tokens.toLocaleString("en-US")) },
-    { label: "Out", kind: "number", cell: ofAccepted(({ completion_tokens: tokens }) => tokens.toLocaleString("en-US")) },
-    { label: "Cost", kind: "money", cell: ofAccepted(({ cost_usd: cost }) => money(cost)) },
-    { label: "First token", kind: "number", cell: ofAccepted(({ first_token_ms: ms }) => (ms === null ? null : duration(ms))) },
-    { label: "Duration", kind: "number", cell: ofAccepted(({ duration_ms: ms }) => duration(ms)) },
+    ...firstColumns(call, callers),
+    {
+      name: "in",
+      label: "Tokens in",
+      kind: "number",
+      cell: ofAccepted(({ prompt_tokens: tokens }) => tokens.toLocaleString("en-US")),
+    },
+    {
+      name: "out",
+      label: "Out",
+      kind: "number",
+      cell: ofAccepted(({ completion_tokens: tokens }) => tokens.toLocaleString("en-US")),
+    },
+    { name: "cost", label: "Cost", kind: "money", cell: ofAccepted(({ cost_usd: cost }) => money(cost)) },
+    {
+      name: "first",
+      label: "First token",
+      kind: "number",
+      cell: ofAccepted(({ first_token_ms: ms }) => (ms === null ? null : duration(ms))),
+    },
+    { name: "duration", label: "Duration", kind: "number", cell: ofAccepted(({ duration_ms: ms }) => duration(ms)) },
+    { name: "provider", label: "Provider", kind: "text", cell: ofAccepted(({ provider }) => provider), isExtra: true },
+    { name: "endpoint", label: "Endpoint", kind: "text", cell: ({ endpoint }) => endpoint, isExtra: true },
   ];
 }
 
 /** Of a list that has only refused calls, with what their callers were told. */
-export function refusedColumns(call: Pick<PageCall, "link">, { withMember }: { withMember: boolean }): Column<RequestRow>[] {
+export function refusedColumns(call: Pick<PageCall, "link">, callers: Callers): ListColumn<RequestRow>[] {
   return [
-    ...firstColumns(call, { withMember }),
-    { label: "Endpoint", kind: "text", cell: ({ endpoint }) => endpoint },
-    { label: "Message", kind: "text", cell: (row) => (isRefused(row) ? userText(row.message) : null) },
+    ...firstColumns(call, callers),
+    { name: "endpoint", label: "Endpoint", kind: "text", cell: ({ endpoint }) => endpoint },
+    { name: "message", label: "Message", kind: "text", cell: (row) => (isRefused(row) ? userText(row.message) : null) },
   ];
 }
 
-function firstColumns(call: Pick<PageCall, "link">, { withMember }: { withMember: boolean }): Column<RequestRow>[] {
-  const member = ({ member: email }: RequestRow): Html | null =>
-    email === null ? null : markup`<br /><small>${userText(email)}</small>`;
+function firstColumns(call: Pick<PageCall, "link">, { withMember }: Callers): ListColumn<RequestRow>[] {
+  const member = ({ member: email }: RequestRow): Html | null => (email === null ? null : userText(email));
+  const isBeneath = withMember === "beneath";
+  const beneath = (row: RequestRow): Html | null => markup`<br /><small>${member(row)}</small>`;
   return [
     {
+      name: "time",
       label: "Time",
       kind: "time",
       cell: (row) => markup`<a href="${call.link(requestPath(row))}">${time(row.at, { seconds: true })}</a>`,
     },
-    { label: "Status", kind: "badge", cell: statusCell },
-    { label: "Model", kind: "text", cell: ({ model }) => model && markup`<code>${userText(model)}</code>` },
+    { name: "status", label: "Status", kind: "badge", cell: statusCell },
+    { name: "model", label: "Model", kind: "text", cell: ({ model }) => model && markup`<code>${userText(model)}</code>` },
     {
-      label: withMember ? "Key and member" : "Key",
+      name: "key",
+      label: isBeneath ? "Key and member" : "Key",
       kind: "text",
-      cell: (row) => markup`${callerName(row)}${withMember ? member(row) : null}`,
+      cell: (row) => markup`${callerName(row)}${isBeneath ? beneath(row) : null}`,
     },
+    ...(withMember === "column" ? [{ name: "member", label: "Member", kind: "text" as const, cell: member }] : []),
   ];
 }
 

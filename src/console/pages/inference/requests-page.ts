@@ -19,7 +19,8 @@ import { isoTime } from "../../../kernel/clock.ts";
 import { endingCodes, refusingCodes } from "../../../kernel/errors.ts";
 import { queryFields, type Page, type PageCall, type PageContent } from "../../page.ts";
 import { address, filterForm, type Filter, type Choice } from "../../look/forms.ts";
-import { emptyState, cursorLinks, table, tabs } from "../../look/parts.ts";
+import { arrangedList, arrangementIn } from "../../look/list-view.ts";
+import { emptyState, cursorLinks, tabs } from "../../look/parts.ts";
 import { refusedByCode } from "./refused-page.ts";
 import { logChanges, refusedColumns, requestColumns, type RequestRow } from "./request-columns.ts";
 import { readRequestRows, shownWords, type RequestFilters, type RequestRows, type ShownRequests } from "./request-rows.ts";
@@ -55,24 +56,31 @@ async function render(call: PageCall): Promise<PageContent> {
   ]);
   const isMember = call.workspace.role === "member";
   const columns = shown === "refused" ? refusedColumns : requestColumns;
+  const list = arrangedList<RequestRow>(
+    {
+      caption: `${leads[shown]}, newest first`,
+      columns: columns(call, { withMember: isMember ? false : "column" }),
+      rows: listed.rows,
+      empty: nothing(call, { filters, listed }),
+      isWhole: false,
+      order: "newest first",
+    },
+    call,
+  );
+  const arranged = arrangementIn(call.query);
   const { status, ...chosen } = filters;
   const form = {
     path: call.path,
     filters: filterFields(filters, { keys, role: call.workspace.role }),
-    kept: { ...keptZone(call), ...(status !== "" && { status }) },
+    kept: { ...keptZone(call), ...arranged, ...(status !== "" && { status }) },
   };
   return {
     title: "Requests",
     lead: leadOf(shown, isMember),
-    actions: listed.rows.length === 0 ? null : fileLink(call, filters),
-    main: markup`${problem}${views(call, { shown, chosen })}${counts}${filterForm(form)}
+    actions: listed.rows.length === 0 ? null : markup`${fileLink(call, filters)}${list.view}`,
+    main: markup`${problem}${views(call, { shown, chosen, arranged })}${counts}${filterForm(form)}
       ${zoneOffer(call, zone)}
-      ${table<RequestRow>({
-        caption: `${leads[shown]}, newest first`,
-        columns: columns(call, { withMember: !isMember }),
-        rows: listed.rows,
-        empty: nothing(call, { filters, listed }),
-      })}
+      ${list.table}
       ${pages(call, { filters, listed, before })}`,
   };
 }
@@ -91,10 +99,16 @@ function leadOf(shown: ShownRequests, isMember: boolean): string {
   return shown === "all" ? `${whose} that have ended or were refused, newest first.` : `${whose}, newest first.`;
 }
 
-function views(call: PageCall, { shown, chosen }: { shown: ShownRequests; chosen: Omit<Filters, "status"> }): Html {
+interface Viewed {
+  shown: ShownRequests;
+  chosen: Omit<Filters, "status">;
+  arranged: Record<string, string>;
+}
+
+function views(call: PageCall, { shown, chosen, arranged }: Viewed): Html {
   const labels: Record<ShownRequests, string> = { all: "All", answered: "Answered", failed: "Failed", refused: "Refused" };
   const view = (word: ShownRequests) => ({
-    path: address(call.path, { ...chosen, code: word === "answered" ? "" : chosen.code, status: statuses[word] }),
+    path: address(call.path, { ...chosen, ...arranged, code: word === "answered" ? "" : chosen.code, status: statuses[word] }),
     label: labels[word],
     count: null,
     current: word === shown,
@@ -117,11 +131,12 @@ interface Listed {
 function pages(call: PageCall, { filters, listed: { rows, next, searched }, before }: Listed & { before: string }): Html | null {
   const found = `${rows.length} ${rows.length === 1 ? "request" : "requests"}`;
   // No index covers the outcome, the endpoint, or the model of a key's requests, so only part of the log is read for them.
+  const kept = { ...filters, ...arrangementIn(call.query) };
   const shown = searched === null ? found : `${found}, of ${searched.toLocaleString("en-US")} that were searched`;
   return cursorLinks({
     shown,
-    firstPath: before === "" ? null : address(call.path, filters),
-    nextPath: next === null ? null : address(call.path, { ...filters, before: next }),
+    firstPath: before === "" ? null : address(call.path, kept),
+    nextPath: next === null ? null : address(call.path, { ...kept, before: next }),
   });
 }
 

@@ -21,12 +21,12 @@ import { formatUsd, parseUsd } from "../../../kernel/money.ts";
 import { statementLinesShownMax } from "../../limits.ts";
 import { parties, roundedMoney, type PrintedParty } from "../../look/documents.ts";
 import { address } from "../../look/forms.ts";
+import { arrangedList, type ListColumn } from "../../look/list-view.ts";
 import {
   badge,
   emptyState,
   cursorLinks,
   table,
-  type Column,
   money,
   time,
   facts,
@@ -67,44 +67,75 @@ function read(call: PageCall): Promise<StatementList> {
 async function render(call: PageCall): Promise<PageContent> {
   const { data, next } = await read(call);
   const isMember = call.workspace.role === "member";
+  const isWhole = next === null && !call.query.get("before");
+  const list = arrangedList<StatementRow>(
+    {
+      caption: "Statements",
+      columns: isMember ? ownColumns(call) : columns(call),
+      rows: data,
+      empty: emptyState("No statements for these months.", markup`<a class="button quiet" href="${call.path}">Show all</a>`),
+      isWhole,
+      order: "newest first",
+    },
+    call,
+  );
   return {
     title: "Statements",
     lead: isMember
       ? "What your keys and your Workbench were charged, by month. Balances are shown to auditors and admins."
       : "What each month did to the workspace’s credit. A statement closes some time after its month in UTC, and never changes then.",
-    actions: markup`${call.offers("/billing") ? markup`<a class="button quiet" href="${call.link("/billing")}">Billing details</a>` : null}<a class="button quiet" href="${address(call.path, { ...Object.fromEntries(call.query), as: "csv" })}">CSV</a>`,
-    main: markup`${table({
-      caption: "Statements",
-      columns: isMember ? ownColumns(call) : columns(call),
-      rows: data,
-      empty: emptyState("No statements for these months.", markup`<a class="button quiet" href="${call.path}">Show all</a>`),
-    })}
+    actions: markup`${call.offers("/billing") ? markup`<a class="button quiet" href="${call.link("/billing")}">Billing details</a>` : null}<a class="button quiet" href="${address(call.path, { ...Object.fromEntries(call.query), as: "csv" })}">CSV</a>${list.view}`,
+    main: markup`${list.table}
       ${cursorLinks({
         shown: `${data.length} statements`,
-        firstPath: call.query.get("before") ? call.path : null,
-        nextPath: next === null ? null : address(call.path, { before: next }),
+        firstPath: call.query.get("before") ? address(call.path, list.kept) : null,
+        nextPath: next === null ? null : address(call.path, { ...list.kept, before: next }),
       })}`,
   };
 }
 
-function ownColumns(call: PageCall): Column<StatementRow>[] {
+function monthColumns(call: PageCall): ListColumn<StatementRow>[] {
   return [
-    { label: "Month", kind: "text", cell: ({ number }) => nameOf(number, call) },
-    { label: "State", kind: "badge", cell: ({ closed }) => stateOf(closed) },
-    { label: "Closed", kind: "time", cell: ({ closed_at: at }) => time(at, { never: "not yet" }) },
+    {
+      name: "month",
+      label: "Month",
+      kind: "text",
+      cell: ({ number }) => nameOf(number, call),
+      by: ({ number }) => number,
+      largestFirst: true,
+    },
+    { name: "state", label: "State", kind: "badge", cell: ({ closed }) => stateOf(closed), by: ({ closed }) => Number(closed) },
   ];
 }
 
-function columns(call: PageCall): Column<StatementRow>[] {
-  const amount = (usd: string | undefined): Html | null => (usd === undefined ? null : money(usd));
+function closedColumn(isExtra: boolean): ListColumn<StatementRow> {
+  const cell = ({ closed_at: at }: StatementRow): Html => time(at, { never: "not yet" });
+  return { name: "closed", label: "Closed", kind: "time", cell, by: ({ closed_at: at }) => at, isExtra };
+}
+
+function ownColumns(call: PageCall): ListColumn<StatementRow>[] {
+  return [...monthColumns(call), closedColumn(false)];
+}
+
+function columns(call: PageCall): ListColumn<StatementRow>[] {
+  const amount = (name: string, label: string, of: (row: StatementRow) => string | undefined): ListColumn<StatementRow> => ({
+    name,
+    label,
+    kind: "money",
+    cell: (row) => {
+      const usd = of(row);
+      return usd === undefined ? null : money(usd);
+    },
+    by: (row) => parseUsd(of(row) ?? "0"),
+  });
   return [
-    { label: "Month", kind: "text", cell: ({ number }) => nameOf(number, call) },
-    { label: "State", kind: "badge", cell: ({ closed }) => stateOf(closed) },
-    { label: "Opening balance", kind: "money", cell: (row) => amount(row.opening_balance_usd) },
-    { label: "Credits", kind: "money", cell: (row) => amount(row.credits_usd) },
-    { label: "Refunds", kind: "money", cell: (row) => amount(row.refunds_usd) },
-    { label: "Charges", kind: "money", cell: (row) => amount(row.charges_usd) },
-    { label: "Closing balance", kind: "money", cell: (row) => amount(row.closing_balance_usd) },
+    ...monthColumns(call),
+    amount("opening", "Opening balance", (row) => row.opening_balance_usd),
+    amount("credits", "Credits", (row) => row.credits_usd),
+    amount("refunds", "Refunds", (row) => row.refunds_usd),
+    amount("charges", "Charges", (row) => row.charges_usd),
+    amount("closing", "Closing balance", (row) => row.closing_balance_usd),
+    closedColumn(true),
   ];
 }
 

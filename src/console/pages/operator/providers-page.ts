@@ -11,7 +11,8 @@ import { monogram } from "../../../http/monogram.ts";
 import { asset } from "../../../http/page.ts";
 import { providerFormMs } from "../../limits.ts";
 import { type Field, form, address } from "../../look/forms.ts";
-import { badge, dialog, emptyState, notice, table, tabs, userText, type Tone } from "../../look/parts.ts";
+import { arrangedList } from "../../look/list-view.ts";
+import { badge, dialog, emptyState, notice, tabs, time, userText, type Tone } from "../../look/parts.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { ActionResult, FormFields, Page, PageCall, PageContent } from "../../page.ts";
 
@@ -39,11 +40,13 @@ export const providersPage: Page = {
 async function render(call: PageCall): Promise<PageContent> {
   const { data: providers } = await call.control(providerEndpoints.list);
   const shown = views.find(({ name }) => name === call.query.get("show")) ?? views[0];
+  const { table, view, kept } = list(providers.filter(shown.shows), call);
   return {
     title: "Providers",
     lead: "With a provider’s key its models can be called in every workspace. Keys are sealed, and no page shows one again.",
-    main: markup`${progress(providers)}${viewTabs(providers, shown, call)}
-      ${list(providers.filter(shown.shows))}${addDialog(providers, call)}`,
+    actions: view,
+    main: markup`${progress(providers)}${viewTabs(providers, { shown, kept }, call)}
+      ${table}${addDialog(providers, call)}`,
   };
 }
 
@@ -74,9 +77,13 @@ function needsAttention({ state, problem }: ProviderView): boolean {
   return state === "terms" || state === "failing" || state === "refused" || (problem !== null && state !== "disabled");
 }
 
-function viewTabs(providers: readonly ProviderView[], shown: View, { path }: PageCall): Html {
+function viewTabs(
+  providers: readonly ProviderView[],
+  { shown, kept }: { shown: View; kept: Record<string, string> },
+  { path }: PageCall,
+): Html {
   const all = views.map((view) => ({
-    path: address(path, { show: view.name === "all" ? undefined : view.name }),
+    path: address(path, { ...kept, show: view.name === "all" ? undefined : view.name }),
     label: view.label,
     count: providers.filter(view.shows).length,
     current: view === shown,
@@ -84,24 +91,50 @@ function viewTabs(providers: readonly ProviderView[], shown: View, { path }: Pag
   return tabs("Providers by state", all);
 }
 
-function list(rows: readonly ProviderView[]): Html {
-  return table<ProviderView>({
-    caption: "Providers",
-    columns: [
-      {
-        label: "Provider",
-        kind: "text",
-        cell: ({ id, name }) => markup`${monogram(name)} <a href="${providersPath}/${id}">${userText(name)}</a>`,
-      },
-      { label: "State", kind: "badge", cell: stateCell },
-      { label: "Models", kind: "number", cell: ({ models }) => models },
-      { label: "Key", kind: "text", cell: keyOf },
-      { label: "Next step", kind: "actions", cell: nextStep },
-    ],
-    rows,
-    empty: emptyState("No provider is in this state.", null),
-  });
+function list(rows: readonly ProviderView[], call: PageCall) {
+  return arrangedList<ProviderView>(
+    {
+      caption: "Providers",
+      columns: [
+        {
+          name: "provider",
+          label: "Provider",
+          kind: "text",
+          by: ({ name }) => name,
+          cell: ({ id, name }) => markup`${monogram(name)} <a href="${providersPath}/${id}">${userText(name)}</a>`,
+        },
+        { name: "state", label: "State", kind: "badge", cell: stateCell, by: ({ state }) => statePlaces.indexOf(state) },
+        { name: "models", label: "Models", kind: "number", cell: ({ models }) => models, by: ({ models }) => models },
+        {
+          name: "callable",
+          label: "Callable models",
+          kind: "number",
+          cell: ({ callable }) => callable,
+          by: ({ callable }) => callable,
+          isExtra: true,
+        },
+        { name: "key", label: "Key", kind: "text", cell: keyOf, by: ({ key }) => key },
+        {
+          name: "tested",
+          label: "Tested",
+          kind: "time",
+          cell: ({ tested_at: at }) => time(at),
+          by: ({ tested_at: at }) => at,
+          isExtra: true,
+        },
+        { label: "Next step", kind: "actions", cell: nextStep },
+      ],
+      rows,
+      empty: emptyState("No provider is in this state.", null),
+      isWhole: true,
+      order: "in order of the catalog",
+    },
+    call,
+  );
 }
+
+/** What needs the operator first. */
+const statePlaces: readonly ProviderState[] = ["refused", "failing", "terms", "checking", "callable", "no_key", "disabled"];
 
 function stateCell(provider: ProviderView): Html {
   return fresh(

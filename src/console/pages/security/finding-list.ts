@@ -14,7 +14,8 @@ import type { FindingCounts, FindingGroupView } from "../../../security/findings
 import { findingsGroupedMax } from "../../../security/findings/limits.ts";
 import { severities } from "../../../security/findings/schema.ts";
 import { address, filterForm, type Filter } from "../../look/forms.ts";
-import { badge, cursorLinks, day, emptyState, notice, table, time, userText, type Column } from "../../look/parts.ts";
+import { arrangedList, arrangementIn, type ListColumn } from "../../look/list-view.ts";
+import { cursorLinks, day, emptyState, notice, time, userText } from "../../look/parts.ts";
 import { queryFields, type FormFields, type ActionResult, type PageCall } from "../../page.ts";
 import { pageRows, rowsLinks, skippedRows } from "../rows-query.ts";
 import { blindNotice } from "./knowledge.ts";
@@ -29,7 +30,7 @@ import {
   triageChosen,
   triagedWords,
 } from "./triage.ts";
-import { ecosystemFilter, ecosystemName, severityBadge } from "./words.ts";
+import { ecosystemFilter, ecosystemName, exploitColumns, severityColumn } from "./words.ts";
 
 export interface FindingPlace {
   call: PageCall;
@@ -48,7 +49,7 @@ export async function findingList(place: FindingPlace): Promise<Html> {
   const shown = view === "exploit" ? await urgent(place) : view === "" ? await findings(place) : await groups(place, view);
   const isEmpty = shown.rows === 0;
   return markup`${place.isBlind === true && counts.total === 0 ? null : severityLinks(counts, place)}
-    ${views(place, view)}
+    <div class="list-bar">${views(place, view)}${shown.view}</div>
     ${filterForm({ path: call.path, filters: filtersOf(place, view), kept: keptBy(call.query) })}
     ${mayDecide(call) ? null : markup`<p class="hint">Auditors are read-only: they do not triage findings.</p>`}
     ${isEmpty && project === null ? await blindNotice(call) : null}
@@ -60,7 +61,7 @@ export async function findingList(place: FindingPlace): Promise<Html> {
 export async function triageListed(call: PageCall, form: FormFields): Promise<ActionResult> {
   const made = await triageChosen(call, form);
   const place = { after: call.query.get("after") ?? undefined, skip: call.query.get("skip") ?? undefined };
-  const goTo = address(call.path, { ...queryFields(call.query, names), ...place });
+  const goTo = address(call.path, { ...listQuery(call.query), ...place });
   const isAll = (made.decided_meanwhile ?? []).length === 0;
   return isAll ? { goTo, said: triagedWords(made) } : { show: leftContent(made, { call, backPath: goTo }) };
 }
@@ -102,12 +103,12 @@ export function scopeIn(place: FindingPlace) {
 
 /** What links keep, apart from the place in the list. */
 export function listQuery(query: URLSearchParams): Record<string, string> {
-  return setOf(queryFields(query, names));
+  return { ...setOf(queryFields(query, names)), ...arrangementIn(query) };
 }
 
-/** What the tiles and the ways set, which the form of filters sends again. */
+/** What the tiles, the ways and the arrangement set, which the form of filters sends again. */
 function keptBy(query: URLSearchParams): Record<string, string> {
-  return setOf(queryFields(query, ["severity", "exploited", "view"]));
+  return { ...setOf(queryFields(query, ["severity", "exploited", "view"])), ...arrangementIn(query) };
 }
 
 function setOf(fields: Record<string, string | undefined>): Record<string, string> {
@@ -212,7 +213,7 @@ function views({ call }: FindingPlace, current: View): Html {
     const path = address(call.path, { ...listQuery(call.query), view });
     return markup`<li><a href="${path}"${view === current ? markup` aria-current="page"` : null}>${label}</a></li>`;
   });
-  return markup`<nav class="segments" aria-label="Order and groups"><ul role="list">${items}</ul></nav>`;
+  return markup`<nav aria-label="Order and groups"><ul class="segments" role="list">${items}</ul></nav>`;
 }
 
 // The rows.
@@ -222,6 +223,8 @@ interface Shown {
   rows: number;
   /** Whether the rows can be selected. */
   isChosen: boolean;
+  /** Chooses columns and order. */
+  view: Html | null;
 }
 
 async function findings(place: FindingPlace): Promise<Shown> {
@@ -239,8 +242,10 @@ async function findings(place: FindingPlace): Promise<Shown> {
     firstPath: after === "" ? null : address(call.path, query),
     nextPath: next === null ? null : address(call.path, { ...query, after: next }),
   });
-  const body = markup`${findingTable(data, { place, empty: nothing(place, { next }) })}${links ?? (data.length === 0 ? null : markup`<p class="under">${shown}</p>`)}`;
-  return { body, rows: data.length, isChosen: true };
+  const isWhole = after === "" && next === null;
+  const list = findingTable(data, { place, empty: nothing(place, { next }), isWhole, order: "the most severe first" });
+  const body = markup`${list.table}${links ?? (data.length === 0 ? null : markup`<p class="under">${shown}</p>`)}`;
+  return { body, rows: data.length, isChosen: true, view: list.view };
 }
 
 const urgentShown = "100";
@@ -252,48 +257,61 @@ async function urgent(place: FindingPlace): Promise<Shown> {
     null,
   );
   const under = markup`<p class="under">The first ${urgentShown} open findings with an EPSS score or in CISA’s catalog of known exploited vulnerabilities.</p>`;
+  const isWhole = data.length < Number(urgentShown);
+  const list = findingTable(data, { place, empty, isWhole, order: "the most likely exploited first" });
   return {
-    body: markup`${findingTable(data, { place, empty })}${data.length === 0 ? null : under}`,
+    body: markup`${list.table}${data.length === 0 ? null : under}`,
     rows: data.length,
     isChosen: true,
+    view: list.view,
   };
 }
 
-function findingTable(rows: readonly SearchedFinding[], { place, empty }: { place: FindingPlace; empty: Html }): Html {
+interface Listed {
+  place: FindingPlace;
+  empty: Html;
+  isWhole: boolean;
+  order: string;
+}
+
+function findingTable(rows: readonly SearchedFinding[], { place, ...shown }: Listed): Pick<Shown, "view"> & { table: Html } {
   const { call, project } = place;
   const choose =
     mayDecide(call) && rows.length > 0
       ? markup`<p><button type="button" class="quiet small" data-chooses-all="finding" hidden>Select all on this page</button> <a href="#triage-title" data-without-script>Triage the selected findings</a></p>`
       : null;
-  const ofProject: Column<SearchedFinding>[] =
+  const ofProject: ListColumn<SearchedFinding>[] =
     project === null
       ? [
           {
+            name: "project",
+            by: ({ project: name }) => name,
             label: "Project",
             kind: "text",
             cell: ({ project: name, project_id: id }) => markup`<a href="${call.link(`/projects/${id}`)}">${userText(name)}</a>`,
           },
         ]
       : [];
-  return markup`${choose}${table<SearchedFinding>({
-    caption: "Findings",
-    columns: [
-      { label: "Vulnerability", kind: "text", cell: nameCell(call) },
-      { label: "Severity", kind: "badge", cell: (row) => severityBadge(row.severity, row.cvss_score, row.severity_basis) },
-      ...exploitColumns,
-      {
-        label: "Component",
-        kind: "text",
-        cell: ({ component, component_version: version }) => `${component}${version === "" ? "" : ` ${version}`}`,
-      },
-      { label: "Fixed in", kind: "text", cell: ({ fix_version: fix }) => fix },
-      ...ofProject,
-      { label: "First seen", kind: "time", cell: ({ first_seen: at }) => time(at) },
-      { label: "Status", kind: "badge", cell: (row) => statusCell(row, place) },
-    ],
-    rows,
-    empty,
-  })}`;
+  const nameOf = ({ component, component_version: version }: SearchedFinding): string =>
+    `${component}${version === "" ? "" : ` ${version}`}`;
+  const columns: ListColumn<SearchedFinding>[] = [
+    { name: "vulnerability", label: "Vulnerability", kind: "text", cell: nameCell(call), by: ({ cve_id: id }) => id },
+    severityColumn,
+    ...exploitColumns,
+    { name: "component", label: "Component", kind: "text", cell: nameOf, by: nameOf },
+    { name: "fix", label: "Fixed in", kind: "text", cell: ({ fix_version: fix }) => fix, by: ({ fix_version: fix }) => fix },
+    ...ofProject,
+    {
+      name: "seen",
+      label: "First seen",
+      kind: "time",
+      cell: ({ first_seen: at }) => time(at),
+      by: ({ first_seen: at }) => at,
+    },
+    { name: "status", label: "Status", kind: "badge", cell: (row) => statusCell(row, place), by: ({ status }) => status },
+  ];
+  const { table, view } = arrangedList({ caption: "Findings", columns, rows, ...shown }, call);
+  return { table: markup`${choose}${table}`, view };
 }
 
 function nameCell(call: PageCall): (row: SearchedFinding) => Html {
@@ -320,38 +338,10 @@ function statusCell(row: SearchedFinding, { call }: FindingPlace): Html {
   return markup`${statusBadge(row)}${ended}${owned}`;
 }
 
-/** @param since a date; null: it is not in CISA's catalog */
-function exploitedBadge(since: string | null): Html | null {
-  return since === null ? null : markup`<span title="In CISA’s catalog since ${day(since)}">${badge("bad", "exploited")}</span>`;
-}
-
-/** The probability in percent; one that rounds to zero is below a tenth. */
-function epssText(epss: number | null): string | null {
-  if (epss === null) return null;
-  const percent = epss * 100;
-  return percent < 0.1 ? "< 0.1 %" : `${percent.toFixed(1)} %`;
-}
-
-type Exploit = Pick<SearchedFinding, "known_exploited_since" | "epss" | "epss_percentile">;
-
-/** What is known of exploits, in lists of findings and of vulnerabilities. */
-export const exploitColumns: readonly Column<Pick<Exploit, "known_exploited_since" | "epss">>[] = [
-  { label: "Exploited", kind: "badge", cell: ({ known_exploited_since: since }) => exploitedBadge(since) },
-  { label: "EPSS", kind: "number", cell: ({ epss }) => epssText(epss) },
-];
-
-/** What is known of exploits, as facts of a finding or of a vulnerability. */
-export function exploitFacts({ known_exploited_since: since, epss, epss_percentile: percentile }: Exploit) {
-  const exploited = since === null ? null : markup`${exploitedBadge(since)} in CISA’s catalog since ${day(since)}`;
-  const rest = percentile === null ? "" : `, more than ${Math.floor(percentile * 100)} % of all vulnerabilities`;
-  const words = epss === null ? null : `${epssText(epss) ?? ""} within 30 days${rest}`;
-  return [["Exploited", exploited] as const, ["EPSS", words] as const];
-}
-
 function nothing({ call, project, empty }: FindingPlace, { next }: { next: string | null }): Html {
   if (next !== null)
     return emptyState("None of the findings that were searched for this page matches. There are more to search.", null);
-  if (Object.keys(listQuery(call.query)).some((name) => name !== "view"))
+  if (Object.keys(queryFields(call.query, names)).some((name) => name !== "view"))
     return emptyState(
       "No finding matches these filters.",
       markup`<a class="button quiet" href="${call.path}">Show all that are open</a>`,
@@ -383,41 +373,54 @@ async function groups(place: FindingPlace, by: "package" | "vulnerability"): Pro
           what: by === "package" ? "Packages" : "Vulnerabilities",
           filters: listQuery(call.query),
         });
-  const body = markup`${cut}${table<FindingGroupView>({
-    caption: by === "package" ? "Packages with findings" : "Vulnerabilities with findings",
-    columns: groupColumns(place, by),
-    rows: found.data.slice(0, pageRows),
-    empty: nothing(place, { next: null }),
-  })}${links}${found.data.length === 0 ? null : markup`<p class="under">${found.total.toLocaleString("en-US")} in all</p>`}`;
-  return { body, rows: found.data.length, isChosen: false };
+  const list = arrangedList(
+    {
+      caption: by === "package" ? "Packages with findings" : "Vulnerabilities with findings",
+      columns: groupColumns(place, by),
+      rows: found.data.slice(0, pageRows),
+      empty: nothing(place, { next: null }),
+      isWhole: found.whole && offset === "0" && found.data.length <= pageRows,
+      order: "the most severe first",
+    },
+    call,
+  );
+  const body = markup`${cut}${list.table}${links}${found.data.length === 0 ? null : markup`<p class="under">${found.total.toLocaleString("en-US")} in all</p>`}`;
+  return { body, rows: found.data.length, isChosen: false, view: list.view };
 }
 
-function groupColumns({ call }: FindingPlace, by: "package" | "vulnerability"): Column<FindingGroupView>[] {
+function groupColumns({ call }: FindingPlace, by: "package" | "vulnerability"): ListColumn<FindingGroupView>[] {
   const listed = (query: Record<string, string>): string => address(call.path, { ...listQuery(call.query), view: "", ...query });
-  const name: Column<FindingGroupView> =
+  const count = (name: string, label: string, of: (row: FindingGroupView) => number): ListColumn<FindingGroupView> => {
+    return { name, label, kind: "number", cell: (row) => of(row).toLocaleString("en-US"), by: of };
+  };
+  const named: ListColumn<FindingGroupView> =
     by === "package"
       ? {
+          name: "package",
+          by: ({ component }) => component,
           label: "Package",
           kind: "text",
           cell: ({ component, ecosystem }) =>
             markup`<a href="${listed({ component: component ?? "" })}">${userText(component ?? "")}</a> <span class="under">${ecosystemName(ecosystem)}</span>`,
         }
       : {
+          name: "vulnerability",
+          by: ({ cve_id: id }) => id,
           label: "Vulnerability",
           kind: "text",
           cell: ({ cve_id: id }) => markup`<a href="${listed({ vulnerability: id ?? "" })}">${userText(id ?? "")}</a>`,
         };
-  const others: Column<FindingGroupView> =
+  const others =
     by === "package"
-      ? { label: "Vulnerabilities", kind: "number", cell: ({ vulnerabilities }) => vulnerabilities.toLocaleString("en-US") }
-      : { label: "Packages", kind: "number", cell: ({ packages }) => packages.toLocaleString("en-US") };
+      ? count("vulnerabilities", "Vulnerabilities", ({ vulnerabilities }) => vulnerabilities)
+      : count("packages", "Packages", ({ packages }) => packages);
   return [
-    name,
-    { label: "Worst", kind: "badge", cell: ({ severity, cvss_score: score }) => severityBadge(severity, score) },
+    named,
+    { ...severityColumn, label: "Worst" },
     ...exploitColumns,
-    { label: "Findings", kind: "number", cell: ({ findings: count }) => count.toLocaleString("en-US") },
+    count("findings", "Findings", ({ findings: one }) => one),
     others,
-    { label: "With a fix", kind: "number", cell: ({ fixable }) => fixable.toLocaleString("en-US") },
-    { label: "Projects", kind: "number", cell: ({ projects }) => projects.toLocaleString("en-US") },
+    count("fixable", "With a fix", ({ fixable }) => fixable),
+    count("projects", "Projects", ({ projects }) => projects),
   ];
 }

@@ -14,9 +14,8 @@ import { form, address } from "../../look/forms.ts";
 import { facts, section, emptyState, cursorLinks, day, table, time, userText } from "../../look/parts.ts";
 import { shareLink } from "../share-link.ts";
 import { justificationWords, ownerChoices, reasonFields, reasonsOf, statusBadge, statusChoices, triagedWords } from "./triage.ts";
-import { exploitFacts } from "./finding-list.ts";
 import { affectedTable, descriptionText, referenceList } from "./vulnerability-page.ts";
-import { basisText, ecosystemName, severityBadge, rangeWords } from "./words.ts";
+import { basisText, ecosystemName, exploitFacts, rangeWords, severityBadge } from "./words.ts";
 
 export const findingPage: Page = {
   of: "workspace",

@@ -11,7 +11,7 @@ import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../.
 import { form, address } from "../../look/forms.ts";
 import { badge, type Tone, dialog, opener, emptyState, facts, section, table, userText } from "../../look/parts.ts";
 import { pageRows, rowsInput, rowsLinks } from "../rows-query.ts";
-import { projectTable } from "./projects-page.ts";
+import { projectList } from "./projects-page.ts";
 import { severityCounts } from "./words.ts";
 
 export const productsPage: Page = {
@@ -114,10 +114,12 @@ async function renderProduct(call: PageCall): Promise<PageContent> {
   const findings = address(call.link("/findings"), { product: product.id });
   const add = markup`<a class="button" href="${call.link("/projects")}">See the projects</a>`;
   const empty = emptyState("No projects yet. Move a project into this product on the project's page.", add);
+  const list = projectList(data, { call, products: null, empty });
   return {
     title: product.name,
     trail: [{ path: call.link("/products"), label: "Products" }],
     badge: gradeBadge(product),
+    actions: list.view,
     main: markup`${facts([
       ["Open vulnerabilities", severityCounts(product.vulnerability_counts, product.posture !== null)],
       ["Findings", markup`<a href="${findings}">What is open in it</a>`],
@@ -129,7 +131,7 @@ async function renderProduct(call: PageCall): Promise<PageContent> {
       ],
       ["Id", markup`<code>${product.id}</code>`],
     ])}
-    ${section("projects", "Projects", projectTable(data.slice(0, pageRows), { call, products: null, empty }))}
-    ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects" })}`,
+    ${section("projects", "Projects", list.table)}
+    ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects", filters: list.kept })}`,
   };
 }

@@ -7,11 +7,12 @@ import { markup, type Html } from "../../../http/html.ts";
 import { listRowsMax } from "../../../http/limits.ts";
 import type { ProjectView } from "../../../security/projects/schema.ts";
 import { filterForm, type Field } from "../../look/forms.ts";
-import { emptyState, badge, table, time, userText } from "../../look/parts.ts";
+import { arrangedList } from "../../look/list-view.ts";
+import { emptyState, badge, time, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
-import { pageRows, rowsInput, rowsLinks } from "../rows-query.ts";
+import { pageRows, rowsInput, rowsLinks, skippedRows } from "../rows-query.ts";
 import { blindNotice, firstStartNotice } from "./knowledge.ts";
-import { severityCounts } from "./words.ts";
+import { severityCounts, severityRank } from "./words.ts";
 
 export const projectsPage: Page = {
   of: "workspace",
@@ -28,30 +29,57 @@ interface Listing {
   empty: Html;
 }
 
-export function projectTable(rows: readonly ProjectView[], { call, products, empty }: Listing): Html {
+/** A page of them, of which the list may have more. */
+export function projectList(found: readonly ProjectView[], { call, products, empty }: Listing) {
   const product = ({ product_id: id }: ProjectView) =>
     id === null ? null : markup`<a href="${call.link(`/products/${id}`)}">${userText(products?.get(id) ?? id)}</a>`;
-  return table<ProjectView>({
-    caption: "Projects",
-    columns: [
-      {
-        label: "Name",
-        kind: "text",
-        cell: ({ id, name, provider }) =>
-          markup`<a href="${call.link(`/projects/${id}`)}">${userText(name)}</a>${provider === "sample" ? markup` ${sampleBadge}` : null}`,
-      },
-      {
-        label: "Open vulnerabilities",
-        kind: "badge",
-        cell: (project) => severityCounts(project.vulnerability_counts, isVerdict(project)),
-      },
-      { label: "Scan", kind: "badge", cell: scanBadge },
-      { label: "Last scan", kind: "time", cell: ({ last_scanned_at: at }) => time(at) },
-      ...(products === null ? [] : [{ label: "Product", kind: "text" as const, cell: product }]),
-    ],
-    rows,
-    empty,
-  });
+  return arrangedList<ProjectView>(
+    {
+      caption: "Projects",
+      columns: [
+        {
+          name: "name",
+          label: "Name",
+          kind: "text",
+          by: ({ name }) => name,
+          cell: ({ id, name, provider }) =>
+            markup`<a href="${call.link(`/projects/${id}`)}">${userText(name)}</a>${provider === "sample" ? markup` ${sampleBadge}` : null}`,
+        },
+        {
+          name: "open",
+          label: "Open vulnerabilities",
+          kind: "badge",
+          cell: (project) => severityCounts(project.vulnerability_counts, isVerdict(project)),
+          by: (project) => (isVerdict(project) ? severityRank(project.vulnerability_counts) : null),
+          largestFirst: true,
+        },
+        { name: "scan", label: "Scan", kind: "badge", cell: scanBadge, by: (row) => row.scan_status },
+        {
+          name: "scanned",
+          label: "Last scan",
+          kind: "time",
+          cell: ({ last_scanned_at: at }) => time(at),
+          by: ({ last_scanned_at: at }) => at,
+        },
+        ...(products === null
+          ? []
+          : [
+              {
+                name: "product",
+                label: "Product",
+                kind: "text" as const,
+                cell: product,
+                by: ({ product_id: id }: ProjectView) => (id === null ? null : (products.get(id) ?? id)),
+              },
+            ]),
+      ],
+      rows: found.slice(0, pageRows),
+      empty,
+      isWhole: skippedRows(call) === 0 && found.length <= pageRows,
+      order: "in order of names",
+    },
+    call,
+  );
 }
 
 async function render(call: PageCall): Promise<PageContent> {
@@ -63,15 +91,16 @@ async function render(call: PageCall): Promise<PageContent> {
   const products = data.some(({ product_id: product }) => product !== null)
     ? await productNames(call)
     : new Map<string, string>();
+  const list = projectList(data, { call, products, empty: nothing(call, { text, create }) });
   return {
     title: "Projects",
     lead: "A project is an application or a repository, with the SBOM that says what it is made of. Each new SBOM is scanned against all known advisories.",
-    actions: create,
-    main: markup`${filterForm({ path: call.path, filters: [{ name: "text", label: "Name", kind: "text", value: text }] })}
+    actions: markup`${list.view}${create}`,
+    main: markup`${filterForm({ path: call.path, filters: [{ name: "text", label: "Name", kind: "text", value: text }], kept: list.kept })}
       ${create === null ? markup`<p class="hint">Auditors are read-only: they upload no SBOM.</p>` : null}
       ${data.length === 0 ? await firstStartNotice(call) : await blindNotice(call)}
-      ${projectTable(data.slice(0, pageRows), { call, products, empty: nothing(call, { text, create }) })}
-      ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects", filters })}`,
+      ${list.table}
+      ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects", filters: { ...filters, ...list.kept } })}`,
   };
 }
 

@@ -1,12 +1,13 @@
 /**
- * Severities, ecosystems and ranges of versions as badges, words and choices of filters, the same on all security pages. Text in an unknown
+ * Severities, ecosystems, ranges of versions and what is known of exploits as badges, words and choices of filters, the same on all security pages. Text in an unknown
  * form stays as it is.
  */
 import { markup, type Html } from "../../../http/html.ts";
 import type { FindingRow, VulnerabilityCounts } from "../../../security/findings/lists/list-rows.ts";
 import { severities, type Severity, ecosystemNames, type EcosystemName } from "../../../security/findings/schema.ts";
 import type { Filter } from "../../look/forms.ts";
-import { badge, type Tone } from "../../look/parts.ts";
+import type { ListColumn } from "../../look/list-view.ts";
+import { badge, day, type Tone } from "../../look/parts.ts";
 
 const tones: Record<Severity, Tone> = { critical: "bad", high: "bad", medium: "warn", low: "neutral" };
 
@@ -87,4 +88,65 @@ function boundWords(comparator: string, version: string): string {
   if (comparator === "<") return `before ${version}`;
   if (comparator === "<=") return `${version} or earlier`;
   return comparator === ">" ? `after ${version}` : `${version} alone`;
+}
+
+/** Orders projects by their worst vulnerabilities: one critical is more than any number of high ones. */
+export function severityRank(counts: VulnerabilityCounts): bigint {
+  return [...severities.map((severity) => counts[severity]), counts.unknown].reduce(
+    (rank, count) => rank * 10_000_000n + BigInt(count),
+    0n,
+  );
+}
+
+export const severityColumn: ListColumn<
+  Pick<FindingRow, "severity" | "cvss_score"> & { severity_basis?: FindingRow["severity_basis"] }
+> = {
+  name: "severity",
+  label: "Severity",
+  kind: "badge",
+  cell: ({ severity, cvss_score: score, severity_basis: basis = null }) => severityBadge(severity, score, basis),
+  // A score is at most 10.
+  by: ({ severity, cvss_score: score }) => (severity === null ? null : -11 * severities.indexOf(severity) + (score ?? 0)),
+  largestFirst: true,
+};
+
+// What is known of exploits.
+
+/** @param since a date; null: it is not in CISA's catalog */
+function exploitedBadge(since: string | null): Html | null {
+  return since === null ? null : markup`<span title="In CISA’s catalog since ${day(since)}">${badge("bad", "exploited")}</span>`;
+}
+
+/** The probability in percent; one that rounds to zero is below a tenth. */
+function epssText(epss: number | null): string | null {
+  if (epss === null) return null;
+  const percent = epss * 100;
+  return percent < 0.1 ? "< 0.1 %" : `${percent.toFixed(1)} %`;
+}
+
+interface Exploit {
+  known_exploited_since: string | null;
+  epss: number | null;
+  epss_percentile: number | null;
+}
+
+/** What is known of exploits, in lists of findings and of vulnerabilities. */
+export const exploitColumns: readonly ListColumn<Pick<Exploit, "known_exploited_since" | "epss">>[] = [
+  {
+    name: "exploited",
+    label: "Exploited",
+    kind: "badge",
+    cell: ({ known_exploited_since: since }) => exploitedBadge(since),
+    by: ({ known_exploited_since: since }) => since,
+    largestFirst: true,
+  },
+  { name: "epss", label: "EPSS", kind: "number", cell: ({ epss }) => epssText(epss), by: ({ epss }) => epss },
+];
+
+/** What is known of exploits, as facts of a finding or of a vulnerability. */
+export function exploitFacts({ known_exploited_since: since, epss, epss_percentile: percentile }: Exploit) {
+  const exploited = since === null ? null : markup`${exploitedBadge(since)} in CISA’s catalog since ${day(since)}`;
+  const rest = percentile === null ? "" : `, more than ${Math.floor(percentile * 100)} % of all vulnerabilities`;
+  const words = epss === null ? null : `${epssText(epss) ?? ""} within 30 days${rest}`;
+  return [["Exploited", exploited] as const, ["EPSS", words] as const];
 }

@@ -6,11 +6,13 @@ import type { ListedMember, MemberView } from "../../../accounts/workspaces/sche
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import type { CsvFile } from "../../../http/csv-response.ts";
 import { markup, type Html } from "../../../http/html.ts";
+import { parseUsd } from "../../../kernel/money.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
 import { chartScript } from "../../look/charts.ts";
 import { address, findForm, form } from "../../look/forms.ts";
-import { dialog, opener, emptyState, cursorLinks, table, type Column, money, time, userText } from "../../look/parts.ts";
+import { arrangedList, type ListColumn } from "../../look/list-view.ts";
+import { dialog, opener, emptyState, cursorLinks, money, time, userText } from "../../look/parts.ts";
 import { roleName, isOperator } from "../../viewer.ts";
 import { zoneScript } from "../inference/day-zone.ts";
 import { invitationPath } from "./invitation-page.ts";
@@ -52,16 +54,17 @@ async function render(call: PageCall): Promise<PageContent> {
     reason === null ? opener({ dialog: "invite", path: call.link("/members/new"), label: "Invite a member" }) : null;
   const last = data.length > rowsOfPage ? rows.at(-1) : undefined;
   const text = textOf(call);
-  const find = findForm({ path: call.path, label: "A part of the address", text, rows: rows.length });
+  const list = memberList(rows, { call, isWhole: last === undefined && !call.query.has("after") });
+  const find = findForm({ path: call.path, label: "A part of the address", text, rows: rows.length, kept: list.kept });
   return {
     title: "Members",
     lead: "People with a role in this workspace. Members who leave lose their keys here.",
-    actions: markup`<a class="button quiet" href="${address(call.path, { text: textOf(call), as: "csv" })}">CSV</a>${invites}`,
-    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${find}${memberTable(rows, call)}
+    actions: markup`<a class="button quiet" href="${address(call.path, { text: textOf(call), as: "csv" })}">CSV</a>${list.view}${invites}`,
+    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${find}${list.table}
       ${cursorLinks({
         shown: `${rows.length} members`,
-        firstPath: call.query.has("after") ? address(call.path, { text }) : null,
-        nextPath: last === undefined ? null : address(call.path, { text, after: last.email }),
+        firstPath: call.query.has("after") ? address(call.path, { ...list.kept, text }) : null,
+        nextPath: last === undefined ? null : address(call.path, { ...list.kept, text, after: last.email }),
       })}
       ${reason === null ? inviteDialog(call) : null}`,
   };
@@ -78,20 +81,17 @@ function inviteDialog(call: PageCall): Html {
   });
 }
 
-function memberTable(rows: readonly ListedMember[], call: PageCall): Html {
+function memberList(rows: readonly ListedMember[], { call, isWhole }: { call: PageCall; isWhole: boolean }) {
   const name = ({ email }: ListedMember): Html =>
     markup`<a href="${call.link(`/members/${encodeURIComponent(email)}`)}">${userText(email)}</a>${email === call.viewer.email ? " (you)" : null}`;
-  return table<ListedMember>({
-    caption: "Members",
-    columns: [
-      { label: "Address", kind: "text", cell: name },
-      { label: "Role", kind: "text", cell: ({ role }) => roleName(role) },
-      { label: "State", kind: "badge", cell: (member) => stateCell(member, call) },
-      ...(call.workspace.role === "member" ? [] : useColumns),
-    ],
-    rows,
-    empty: emptyState(textOf(call) === "" ? "No more members." : "No member has this text in the address.", null),
-  });
+  const columns: ListColumn<ListedMember>[] = [
+    { name: "address", label: "Address", kind: "text", cell: name, by: ({ email }) => email },
+    { name: "role", label: "Role", kind: "text", cell: ({ role }) => roleName(role), by: ({ role }) => roleName(role) },
+    { name: "state", label: "State", kind: "badge", cell: (member) => stateCell(member, call), by: ({ state }) => state },
+    ...(call.workspace.role === "member" ? [] : useColumns),
+  ];
+  const empty = emptyState(textOf(call) === "" ? "No more members." : "No member has this text in the address.", null);
+  return arrangedList({ caption: "Members", columns, rows, empty, isWhole, order: "in order of addresses" }, call);
 }
 
 /** An invitation that no mail carries has a link to hand over. */
@@ -102,10 +102,28 @@ function stateCell({ email, role, state }: ListedMember, call: PageCall): Html {
   return markup`${badge} <a href="${call.link(invitationPath(email))}">Copy the invitation<span class="unseen"> of ${userText(email)}</span></a>`;
 }
 
-const useColumns: Column<ListedMember>[] = [
-  { label: "Keys", kind: "number", cell: ({ active_keys: keys }) => keys },
-  { label: "Spent this month", kind: "money", cell: ({ month_spent_usd: spent }) => (spent === null ? null : money(spent)) },
-  { label: "Last seen", kind: "time", cell: ({ last_seen_at: at }) => time(at, { never: "never" }) },
+const useColumns: readonly ListColumn<ListedMember>[] = [
+  {
+    name: "keys",
+    label: "Keys",
+    kind: "number",
+    cell: ({ active_keys: keys }) => keys,
+    by: ({ active_keys: keys }) => keys,
+  },
+  {
+    name: "month",
+    label: "Spent this month",
+    kind: "money",
+    cell: ({ month_spent_usd: spent }) => (spent === null ? null : money(spent)),
+    by: ({ month_spent_usd: spent }) => (spent === null ? null : parseUsd(spent)),
+  },
+  {
+    name: "seen",
+    label: "Last seen",
+    kind: "time",
+    cell: ({ last_seen_at: at }) => time(at, { never: "never" }),
+    by: ({ last_seen_at: at }) => at,
+  },
 ];
 
 async function csv(call: PageCall): Promise<CsvFile> {

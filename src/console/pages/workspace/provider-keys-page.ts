@@ -15,8 +15,9 @@ import { markup, type Html } from "../../../http/html.ts";
 import { monogram } from "../../../http/monogram.ts";
 import { providerFormMs } from "../../limits.ts";
 import { chartScript } from "../../look/charts.ts";
+import { arrangedList, type ListColumn } from "../../look/list-view.ts";
 import { type Field, address, form, actionButton, confirmForm } from "../../look/forms.ts";
-import { dialog, opener, emptyState, badge, type Tone, table, type Column, time, userText, section } from "../../look/parts.ts";
+import { dialog, opener, emptyState, badge, type Tone, table, time, userText, section } from "../../look/parts.ts";
 import { thingPage } from "../../look/thing.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
@@ -42,11 +43,12 @@ async function render(call: PageCall): Promise<PageContent> {
     reason === null
       ? opener({ dialog: "new-provider-key", path: call.link("/provider-keys/new"), label: "Add a provider key" })
       : null;
+  const { table, view } = keyList(keys, call, create);
   return {
     title: "Provider keys",
     lead: "With its own key for a provider, the workspace is billed by that provider, and its credit is not charged for these calls.",
-    actions: create,
-    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${keyTable(keys, call, create)}
+    actions: markup`${view}${create}`,
+    main: markup`${reason === null ? null : markup`<p class="hint">${reason}</p>`}${table}
       ${reason === null ? await createDialog(call) : null}`,
   };
 }
@@ -62,29 +64,53 @@ async function createDialog(call: PageCall): Promise<Html> {
   });
 }
 
-function keyTable(rows: readonly OwnKeyView[], call: PageCall, create: Html | null): Html {
+function keyList(rows: readonly OwnKeyView[], call: PageCall, create: Html | null) {
   // Only managers get the names.
   const manages = rows.some(({ name }) => name !== null);
   const provider = ({ id, provider: of }: OwnKeyView): Html =>
     manages ? markup`${monogram(of)} <a href="${call.link(`/provider-keys/${id}`)}">${of}</a>` : markup`${monogram(of)} ${of}`;
-  const further: Column<OwnKeyView>[] = [
-    { label: "Name", kind: "text", cell: ({ name }) => name && userText(name) },
-    { label: "Key", kind: "text", cell: ({ masked }) => (masked === null ? null : markup`<code>${masked}</code>`) },
-    { label: "Tested", kind: "time", cell: ({ tested_at: at }) => time(at) },
-    { label: "Last used", kind: "time", cell: ({ last_used_at: at }) => time(at) },
+  const columns: ListColumn<OwnKeyView>[] = [
+    { name: "provider", label: "Provider", kind: "text", cell: provider, by: (key) => key.provider },
+    { name: "state", label: "State", kind: "badge", cell: ({ state }) => keyState(state), by: ({ state }) => state },
+    {
+      name: "retention",
+      label: "Zero data retention",
+      kind: "text",
+      cell: ({ zero_data_retention: none }) => (none ? "stated" : "not stated"),
+      by: ({ zero_data_retention: none }) => Number(!none),
+    },
+    ...(manages ? managedColumns : []),
+    {
+      name: "since",
+      label: "Since",
+      kind: "time",
+      cell: ({ created_at: at }) => time(at),
+      by: (key) => key.created_at,
+      isExtra: manages,
+    },
   ];
-  return table<OwnKeyView>({
-    caption: "Own provider keys",
-    columns: [
-      { label: "Provider", kind: "text", cell: provider },
-      { label: "State", kind: "badge", cell: ({ state }) => keyState(state) },
-      { label: "Zero data retention", kind: "text", cell: ({ zero_data_retention: none }) => (none ? "stated" : "not stated") },
-      ...(manages ? further : [{ label: "Since", kind: "time", cell: ({ created_at: at }: OwnKeyView) => time(at) } as const]),
-    ],
-    rows,
-    empty: emptyState("All providers are called with the service's keys, on the workspace's credit.", create),
-  });
+  const empty = emptyState("All providers are called with the service's keys, on the workspace's credit.", create);
+  const order = "in order of creation";
+  return arrangedList<OwnKeyView>({ caption: "Own provider keys", columns, rows, empty, isWhole: true, order }, call);
 }
+
+const managedColumns: readonly ListColumn<OwnKeyView>[] = [
+  { name: "name", label: "Name", kind: "text", cell: ({ name }) => name && userText(name), by: ({ name }) => name },
+  {
+    name: "key",
+    label: "Key",
+    kind: "text",
+    cell: ({ masked }) => (masked === null ? null : markup`<code>${masked}</code>`),
+  },
+  { name: "tested", label: "Tested", kind: "time", cell: ({ tested_at: at }) => time(at), by: ({ tested_at: at }) => at },
+  {
+    name: "used",
+    label: "Last used",
+    kind: "time",
+    cell: ({ last_used_at: at }) => time(at),
+    by: ({ last_used_at: at }) => at,
+  },
+];
 
 // Storing an own provider key: the form, as a dialog or a separate page.
 
