@@ -17,6 +17,8 @@ export interface PackedRepository {
   provider: "git" | "archive";
   /** The address of a checkout's origin, if it has one. */
   repository: string | null;
+  /** Lock files of a folder that are not sent, and why. */
+  refused: { path: string; reason: string }[];
 }
 
 /** @throws CallError when the path does not exist or cannot be sent */
@@ -47,7 +49,7 @@ async function packedFolder(path: string): Promise<PackedRepository> {
   const git = await readFile(join(path, ".git", "config"), "utf8").catch(() => null);
   const repository = git === null ? null : originOf(git);
   const name = repository?.replace(/^.*[/:]([^/:]+\/[^/:]+)$/, "$1") ?? basename(resolve(path));
-  return { body: await packedFiles(files), name, provider: isCheckout ? "git" : "archive", repository };
+  return { body: await packedFiles(files), name, provider: isCheckout ? "git" : "archive", repository, refused };
 }
 
 async function archive(path: string, size: number): Promise<PackedRepository> {
@@ -57,7 +59,7 @@ async function archive(path: string, size: number): Promise<PackedRepository> {
     );
   }
   const name = basename(path).replace(/\.(?:zip|tar|tgz|tar\.gz)$/i, "");
-  return { body: new Uint8Array(await readFile(path)), name, provider: "archive", repository: null };
+  return { body: new Uint8Array(await readFile(path)), name, provider: "archive", repository: null, refused: [] };
 }
 
 export async function packedFiles(files: readonly RepositoryFile[]): Promise<Uint8Array<ArrayBuffer>> {

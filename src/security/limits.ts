@@ -307,6 +307,10 @@ export const lockFileVersionsMax = 1_000;
 export const lockFileSkippedMax = 1_000;
 /** Depth of nested npm packages, in folders. */
 export const lockFileFoldersMax = 64;
+/** Other requirement files that one includes. */
+export const requirementIncludesMax = 200;
+/** Files of constraints that apply to one requirement file. */
+export const requirementConstraintsMax = 16;
 /** A name or a version. */
 export const lockFileTextCharactersMax = 1_024;
 

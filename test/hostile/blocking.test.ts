@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { nearest } from "../../src/kernel/text.ts";
 import { readYarnClassicLock } from "../../src/security/lockfiles/formats/yarn-lock.ts";
-import { readRequirements } from "../../src/security/lockfiles/formats/pypi.ts";
+import { readRequirements, RequirementFiles } from "../../src/security/lockfiles/formats/requirements.ts";
 import { parseBaseUrl } from "../../src/http/public-address.ts";
 import { isSpdxLicenseId } from "../../src/security/sboms/formats/cyclonedx-shape.ts";
 import { graphOf } from "../../src/security/sboms/formats/spdx-3.ts";
@@ -23,14 +23,14 @@ const gem = { ecosystem: "RubyGems", purl: null } as const;
 
 const creators = (creator: string) => ({ spdxVersion: "SPDX-2.3", creationInfo: { creators: [creator] } });
 
+const requirements = (text: string) =>
+  readRequirements("requirements.txt", new RequirementFiles({ roots: ["requirements.txt"], textOf: () => text }));
+
 describe("texts that once blocked the thread for seconds are read at once or refused", () => {
   test.each<[string, () => unknown]>([
-    ["a requirement followed by blanks", () => readRequirements(`name${" ".repeat(length)}x`, "requirements.txt")],
-    [
-      "a requirement followed by comment marks",
-      () => readRequirements(`name${" #".repeat(length / 2)}\u2028x`, "requirements.txt"),
-    ],
-    ["a comment with `via` and blanks", () => readRequirements(`a==1 # via${" ".repeat(length)}\rx`, "requirements.txt")],
+    ["a requirement followed by blanks", () => requirements(`name${" ".repeat(length)}x`)],
+    ["a requirement followed by comment marks", () => requirements(`name${" #".repeat(length / 2)}\u2028x`)],
+    ["a comment with `via` and blanks", () => requirements(`a==1 # via${" ".repeat(length)}\rx`)],
     ["a package URL of slashes", () => parsePackageUrl(`pkg:npm/${"/".repeat(length)}a`)],
     ["a context of digits", () => graphOf({ "@context": `https://spdx.org/${"0".repeat(length)}` })],
     ["a creator of blanks", () => extractSpdx2(creators(`Tool:${" ".repeat(length)}\n`), "json")],

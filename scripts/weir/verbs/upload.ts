@@ -29,7 +29,7 @@ export async function uploadSbom(fields: Record<string, unknown>, sending: Sendi
 export async function importRepository(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer> {
   const { gate, rest } = readGate(fields);
   const { source, ...form } = rest;
-  const answer = answered(await storeRepository(String(source), form, sending));
+  const answer = await storeRepository(String(source), form, sending);
   if (gate === null) return answer;
   const { workspace } = form;
   const project = String(answer.body["project_id"]);
@@ -38,15 +38,11 @@ export async function importRepository(fields: Record<string, unknown>, sending:
   return { ...gated, errors: [...answer.errors, ...gated.errors] };
 }
 
-async function storeRepository(
-  given: string,
-  rest: Record<string, unknown>,
-  { post, upload }: Sending,
-): Promise<Record<string, unknown>> {
-  if (/^(?:https?:\/\/|ssh:\/\/|git@)/.test(given)) return post({ ...rest, url: given });
-  const { body, name, provider, repository } = await packedRepository(given);
+async function storeRepository(given: string, rest: Record<string, unknown>, { post, upload }: Sending): Promise<LocalAnswer> {
+  if (/^(?:https?:\/\/|ssh:\/\/|git@)/.test(given)) return answered(await post({ ...rest, url: given }));
+  const { body, name, provider, repository, refused } = await packedRepository(given);
   const query = { ...rest, name, provider, ...(repository !== null && { repository }) };
-  return upload({ query, body });
+  return answered(await upload({ query, body }), refused);
 }
 
 interface Imported {
@@ -57,7 +53,8 @@ interface Imported {
   not_read: { path: string; reason: string }[];
 }
 
-function answered(body: Record<string, unknown>): LocalAnswer {
+/** @param unsent lock files that never reached the service */
+function answered(body: Record<string, unknown>, unsent: Imported["not_read"] = []): LocalAnswer {
   const { project, project_id, scan_status, lock_files, not_read } = answerAs<Imported>(body);
   const files = lock_files.map(({ path, packages, not_pinned }) => {
     const unpinned = not_pinned === 0 ? "" : `, ${not_pinned} not pinned`;
@@ -66,7 +63,7 @@ function answered(body: Record<string, unknown>): LocalAnswer {
   return {
     body,
     text: [`Project ${project} (${project_id}), scan ${scan_status}`, ...files].join("\n"),
-    errors: not_read.map(({ path, reason }) => `Not read: ${path} ${reason}`),
+    errors: [...unsent, ...not_read].map(({ path, reason }) => `Not read: ${path} ${reason}`),
   };
 }
 

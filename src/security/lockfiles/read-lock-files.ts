@@ -3,10 +3,11 @@
  * reason and does not affect the others; the order of the input does not change the result.
  */
 import { byCodeUnits } from "../../kernel/text.ts";
-import { lockFileBytesMax } from "../limits.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import { lockFormatOf, type LockFormat } from "./formats.ts";
+import { RequirementFiles } from "./formats/requirements.ts";
 import { LockFileError, type LockGraph } from "./lock-graph.ts";
+import { lockText } from "./lock-text.ts";
 
 export interface RepositoryFile {
   /** Within the repository, with slashes. */
@@ -29,11 +30,12 @@ interface ParsedLockFiles {
 export function readLockFiles(files: readonly RepositoryFile[]): ParsedLockFiles {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const result: ParsedLockFiles = { read: [], failed: [] };
+  const requirements = requirementFilesOf(byPath);
   for (const file of [...byPath.values()].toSorted((one, other) => byCodeUnits(one.path, other.path))) {
-    const format = lockFormatOf(file.path);
+    const format = lockFormatOf(file.path) ?? (requirements.isIncluded(file.path) ? lockFormatOf("requirements.txt") : null);
     if (format === null || isReplaced(file, format, byPath)) continue;
     try {
-      result.read.push({ path: file.path, ecosystem: format.ecosystem, ...readOne(file, format, byPath) });
+      result.read.push({ path: file.path, ecosystem: format.ecosystem, ...readOne(file, format, { byPath, requirements }) });
     } catch (error) {
       if (!(error instanceof LockFileError)) throw error;
       result.failed.push({ path: file.path, reason: error.message });
@@ -50,27 +52,27 @@ function besidePath(path: string, name: string): string {
   return path.slice(0, path.lastIndexOf("/") + 1) + name;
 }
 
-function readOne(file: RepositoryFile, format: LockFormat, files: ReadonlyMap<string, RepositoryFile>): LockGraph {
-  const beside = (name: string) => {
-    const other = files.get(besidePath(file.path, name));
-    return other === undefined ? null : textOf(other);
-  };
-  const text = textOf(file);
-  if (text.trim() === "") throw new LockFileError("is empty");
-  return format.read({ text, path: file.path, beside });
+interface Others {
+  byPath: ReadonlyMap<string, RepositoryFile>;
+  requirements: RequirementFiles;
 }
 
-/** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md */
-const lfsMark = "version https://git-lfs.github.com/spec/";
+function readOne(file: RepositoryFile, format: LockFormat, { byPath, requirements }: Others): LockGraph {
+  const beside = (name: string) => {
+    const other = byPath.get(besidePath(file.path, name));
+    return other === undefined ? null : lockText(other.bytes);
+  };
+  const text = lockText(file.bytes, format.encoding);
+  if (text.trim() === "") throw new LockFileError("is empty");
+  return format.read({ text, path: file.path, beside, requirements });
+}
 
-function textOf({ bytes }: RepositoryFile): string {
-  if (bytes.length > lockFileBytesMax) throw new LockFileError(`is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
-  if (new TextDecoder().decode(bytes.subarray(0, lfsMark.length)) === lfsMark) {
-    throw new LockFileError("is a pointer of Git LFS; the file itself is needed");
-  }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new LockFileError("is not valid UTF-8");
-  }
+function requirementFilesOf(byPath: ReadonlyMap<string, RepositoryFile>): RequirementFiles {
+  return new RequirementFiles({
+    roots: [...byPath.keys()].filter((path) => lockFormatOf(path)?.encoding === "python"),
+    textOf(path) {
+      const file = byPath.get(path);
+      return file === undefined ? null : lockText(file.bytes, "python");
+    },
+  });
 }

@@ -1,7 +1,7 @@
 /**
  * The syntaxes of lock files, JSON, YAML, TOML and XML, each with its own limits and errors that name the location.
  *
- * JSON is parsed as in SBOMs. YAML is read as package managers write it: no aliases, no tags, and numbers as text, so a version 1.10 stays
+ * JSON is parsed as in SBOMs, JSONC after its comments and trailing commas are gone. YAML is read as package managers write it: no aliases, no tags, and numbers as text, so a version 1.10 stays
  * 1.10. TOML yields the `[[package]]` entries that Poetry, uv, PDM and cargo share. XML becomes a tree without namespaces, comments or
  * processing instructions; a document type is refused, because it may declare entities.
  */
@@ -18,6 +18,11 @@ export function parseLockJson(text: string): JsonObject {
   const value = parsed(text);
   if (!isObject(value)) throw new LockFileError("is JSON, but not an object");
   return value;
+}
+
+/** JSON with comments and trailing commas, as Bun writes it. @throws LockFileError */
+export function parseLockJsonc(text: string): JsonObject {
+  return parseLockJson(strictJson(text));
 }
 
 const schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag);
@@ -39,14 +44,14 @@ export interface LockEntry {
   fields: JsonObject;
 }
 
-/** @throws LockFileError with the entry */
-export function lockEntries(text: string): { lock: JsonObject; entries: LockEntry[] } {
+/** @param list the name of the tables of packages @throws LockFileError with the entry */
+export function lockEntries(text: string, list = "package"): { lock: JsonObject; entries: LockEntry[] } {
   const lock = parseLockToml(text);
-  const packages = fieldOf(lock, "package") ?? [];
-  if (!Array.isArray(packages)) throw new LockFileError("package: is not a list of tables");
+  const packages = fieldOf(lock, list) ?? [];
+  if (!Array.isArray(packages)) throw new LockFileError(`${list}: is not a list of tables`);
   const entries = packages.map((fields, index) => {
     const name = isObject(fields) ? textOf(fields, "name") : null;
-    if (!isObject(fields) || name === null) throw new LockFileError(`package[${index}].name: is missing`);
+    if (!isObject(fields) || name === null) throw new LockFileError(`${list}[${index}].name: is missing`);
     return { name, version: textOf(fields, "version"), fields };
   });
   return { lock, entries };
@@ -124,6 +129,26 @@ function parsed(text: string) {
     if (!(error instanceof SbomRefusal)) throw error;
     throw new LockFileError(error.message.replace(/^The document /, ""));
   }
+}
+
+/**
+ * Without comments, and without a comma before the end of a list or an object. An unclosed text or comment takes the rest; otherwise each
+ * later mark would be tried up to the end.
+ */
+function strictJson(text: string): string {
+  const tokens = /"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$)|,|[^\s",/]+|\s+|\//g;
+  const kept: string[] = [];
+  let comma = -1;
+  for (const [token] of text.matchAll(tokens)) {
+    if (token.startsWith("//") || token.startsWith("/*")) continue;
+    kept.push(token);
+    if (token === ",") comma = kept.length - 1;
+    else if (token.trim() !== "") {
+      if (comma !== -1 && /^[\]}]/.test(token)) kept[comma] = "";
+      comma = -1;
+    }
+  }
+  return kept.join("");
 }
 
 /** The schema produces only texts, booleans, nulls, lists and mappings with text keys. */

@@ -5,7 +5,7 @@
 import { DomainError } from "../../accounts/errors.ts";
 import { TooLargeError } from "../../http/safe-fetch.ts";
 import { lockFileBytesMax, repositoryFetchesAtOnce, repositoryFilesMax } from "../limits.ts";
-import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
+import { isLockFileOrCompanion, unsupportedReason } from "../lockfiles/formats.ts";
 import type { HostApi } from "./host-api.ts";
 import { type RepositoryFiles, CollectedFiles, isIgnored } from "./repository-files.ts";
 
@@ -34,9 +34,9 @@ export interface ListedFile {
   size: number | null;
 }
 
-/** Only lock files of a list are kept, so it may be long. */
+/** Only lock files of a list are kept, so it may be long; those that are not supported are named. */
 export function isLockFilePath(path: string): boolean {
-  return isLockFileOrCompanion(path) && !isIgnored(path);
+  return (isLockFileOrCompanion(path) || unsupportedReason(path) !== null) && !isIgnored(path);
 }
 
 /** @param get downloads one file's bytes @throws DomainError */
@@ -70,7 +70,9 @@ export async function fetchFiles(
 
 const tooLarge = `is larger than ${lockFileBytesMax / 1024 / 1024} MiB`;
 
-function refusalOf({ mode, sha, size }: ListedFile): string | null {
+function refusalOf({ path, mode, sha, size }: ListedFile): string | null {
+  const unsupported = unsupportedReason(path);
+  if (unsupported !== null) return unsupported;
   if (mode === "120000") return "is a link, and links are not followed";
   if (size !== null && size > lockFileBytesMax) return tooLarge;
   return /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(sha) ? null : "has no git object";

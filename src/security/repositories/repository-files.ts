@@ -16,7 +16,7 @@ import { type Bytes, BudgetError, UnreadableError } from "../archives/byte-reade
 import { refusalOfName, type Entry } from "../archives/entry.ts";
 import { unwrap } from "../archives/unwrap.ts";
 import * as limits from "../limits.ts";
-import { isLockFileOrCompanion } from "../lockfiles/formats.ts";
+import { isLockFileOrCompanion, unsupportedReason } from "../lockfiles/formats.ts";
 import type { RepositoryFile } from "../lockfiles/read-lock-files.ts";
 
 /** The source of an import. */
@@ -58,6 +58,12 @@ export class CollectedFiles implements RepositoryFiles {
   refuse(path: string, reason: string): void {
     if (this.refused.length < limits.repositorySkippedMax)
       this.refused.push({ path: path.slice(0, limits.archiveNameCharactersMax), reason });
+  }
+
+  /** Names a lock file of a package manager that is not supported; any other file is no concern of an import. */
+  refuseUnsupported(path: string): void {
+    const reason = unsupportedReason(path);
+    if (reason !== null) this.refuse(path, reason);
   }
 }
 
@@ -108,6 +114,8 @@ export async function folderFiles(folder: string): Promise<RepositoryFiles> {
       } else if (isLockFileOrCompanion(path)) {
         if (entry.isFile()) await addFolderFile({ folder, path }, found);
         else found.refuse(path, "is a link, and links are not followed");
+      } else {
+        found.refuseUnsupported(path);
       }
     }
   }
@@ -131,8 +139,9 @@ async function collect(archive: UploadedArchive, usage: BudgetUsage, { found, to
         throw new DomainError("invalid_field", `The archive is refused: its entry "${entry.name.slice(0, 200)}" ${unsafe}`);
       const path = entry.name.replace(/^(?:\.\/+)+/, "");
       if (tops.size < 2) tops.add(path.includes("/") ? path.slice(0, path.indexOf("/")) : "");
-      if (isIgnored(path) || !isLockFileOrCompanion(path)) continue;
-      if (entry.refusal === null) await addFile(entry, path, found);
+      if (isIgnored(path)) continue;
+      if (!isLockFileOrCompanion(path)) found.refuseUnsupported(path);
+      else if (entry.refusal === null) await addFile(entry, path, found);
       else found.refuse(path, entry.refusal);
     }
   } finally {

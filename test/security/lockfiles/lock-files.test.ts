@@ -1,6 +1,8 @@
 /** Lock files as the tools write them, with all that is read from them, and files with a fault. */
-import { expect, test } from "bun:test";
-import { needsIn, packagesIn, read, refusal } from "./lock-text.ts";
+import { describe, expect, test } from "bun:test";
+import { readLockFiles } from "../../../src/security/lockfiles/read-lock-files.ts";
+import { threadMs } from "../../support/processes/thread-time.ts";
+import { fileOf, needsIn, packagesIn, read, refusal } from "./lock-text.ts";
 import { lockCases } from "./samples.ts";
 
 test.each(lockCases)("$tells", ({ path, text, beside, expected }) => {
@@ -36,6 +38,23 @@ const refusals: [path: string, text: string | Uint8Array, reason: unknown][] = [
     "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
     expect.stringContaining("Git LFS"),
   ],
+  ["bun.lock", '{"lockfileVersion": 2,}', "lockfileVersion: is 2; 0 and 1 are read"],
+  ["bun.lock", '{"lockfileVersion": 1, "packages": {"a": ["a"],}}', 'packages["a"]: does not begin with "name@version"'],
+  ["bun.lock", '{"lockfileVersion": 1, "workspaces": {"": []}}', 'workspaces[""]: is not an object'],
+  [
+    "bun.lock",
+    `{"lockfileVersion": 1, "packages": {"${"a/".repeat(64)}a": ["a@1.0.0"]}}`,
+    expect.stringContaining("is more than 64 packages deep"),
+  ],
+  ["bun.lock", '{"lockfileVersion": 1, /* open', expect.stringContaining("ends in the middle")],
+  ["pylock.toml", 'created-by = "uv"\n', "lock-version: is null; 1.0 is read"],
+  ["pylock.toml", 'lock-version = "2.0"\n', 'lock-version: is "2.0"; 1.0 is read'],
+  ["pylock.toml", 'lock-version = "1.0"\n[[packages]]\nversion = "1"\n', "packages[0].name: is missing"],
+  ["requirements.txt", "-r a.txt\n".repeat(201), "includes more than 200 files"],
+  ["requirements.txt", new Uint8Array([0xff, 0xfe, 0x61]), "is not valid UTF-16LE, as its mark says"],
+  ["pom.xml", '<?xml version="1.0" encoding="martian"?><project/>', 'declares the encoding "martian", which is not known'],
+  ["pom.xml", new Uint8Array([0x3c, 0xe9, 0x3e]), "is not valid UTF-8"],
+  ["go.mod", new Uint8Array([0x6d, 0xe9]), "is not valid UTF-8"],
   ["pnpm-lock.yaml", "lockfileVersion: 4.0\n", 'lockfileVersion: is "4.0"; 5 to 9 are read'],
   ["pnpm-lock.yaml", "lockfileVersion: 9.0\nimporters:\n  .: text\n", 'importers["."]: is not a mapping'],
   ["pnpm-lock.yaml", "lockfileVersion: 9.0\nimporters: [\n", expect.stringContaining("cannot be read as YAML")],
@@ -87,4 +106,111 @@ test.each(refusals.map(([path, text, reason], n) => ({ n, path, text, reason }))
 
 test("a refusal of pom.xml does not repeat a long name", () => {
   expect(refusal("pom.xml", `<project><${"a".repeat(5_000)}>`).length).toBeLessThan(300);
+});
+
+test("a pnpm-lock.yaml of a project without dependencies has none, though its first document pins pnpm itself", () => {
+  const first = "importers:\n  .:\n    configDependencies: {}\npackages:\n  pnpm@11.0.0: {}\nsnapshots:\n  pnpm@11.0.0: {}\n";
+  const file = read("pnpm-lock.yaml", `---\nlockfileVersion: '9.0'\n${first}---\n`);
+  expect(file).toMatchObject({ packages: [], needs: [], skipped: [] });
+});
+
+describe("requirement files that include others", () => {
+  const requirements = (files: Record<string, string>) =>
+    readLockFiles(Object.entries(files).map(([path, text]) => fileOf(path, text)));
+  const told = (files: Record<string, string>) =>
+    requirements(files).read.map(({ path, packages, skipped }) => ({
+      path,
+      packages: packages.map(({ name, version }) => `${name}@${version}`),
+      skipped: skipped.map(({ name }) => name),
+    }));
+
+  test("are each read once, also when they include themselves and one another", () => {
+    expect(
+      told({
+        "requirements.txt": "-r requirements.txt\n-r requirements/a.txt\n-c constraints.txt\n",
+        "requirements/a.txt": "-r b.txt\none==1.0\n",
+        "requirements/b.txt": "-r a.txt\n-r ../requirements.txt\ntwo\n",
+        "constraints.txt": "-c constraints.txt\ntwo==2.0\nthree==3.0\n",
+      }),
+    ).toEqual([
+      { path: "requirements.txt", packages: [], skipped: [] },
+      { path: "requirements/a.txt", packages: ["one@1.0"], skipped: [] },
+      { path: "requirements/b.txt", packages: ["two@2.0"], skipped: [] },
+    ]);
+  });
+
+  test("may include a file of constraints as requirements, and each version that constraints give counts", () => {
+    expect(
+      told({
+        "a-requirements.txt": "-r constraints.txt\n-c old-constraints.txt\n",
+        "b-requirements.txt": "one\n-c constraints.txt\n-c old-constraints.txt\n",
+        "constraints.txt": "one==1.1\n",
+        "old-constraints.txt": "one==1.0 ; python_version < '3.8'\n",
+        "unused/constraints.txt": "other==1.0\n",
+      }),
+    ).toEqual([
+      { path: "a-requirements.txt", packages: [], skipped: [] },
+      { path: "b-requirements.txt", packages: ["one@1.0", "one@1.1"], skipped: [] },
+      { path: "constraints.txt", packages: ["one@1.1"], skipped: [] },
+    ]);
+  });
+
+  test("name a file of constraints that cannot be read, and go on", () => {
+    const { read: found, failed } = readLockFiles([
+      fileOf("requirements.txt", "-c constraints.txt\none==1.0\n"),
+      { path: "constraints.txt", bytes: new Uint8Array([0xff, 0xfe, 0x61]) },
+    ]);
+    expect(failed).toEqual([]);
+    expect(found[0]).toMatchObject({
+      packages: [{ name: "one" }],
+      skipped: [{ name: "-c constraints.txt", reason: "the file is not valid UTF-16LE, as its mark says" }],
+    });
+  });
+
+  test("are bounded: too many files of constraints are refused, and many files that all include one another end quickly", () => {
+    const names = Array.from({ length: 199 }, (_, n) => `${n}`);
+    const all = names.map((name) => `-r ${name}.txt\n`).join("");
+    const circle = Object.fromEntries(
+      names.map((name) => [`requirements/${name}.txt`, `${all}-c constraints-${name}.txt\nloose\n`]),
+    );
+    const constraints = Object.fromEntries(names.map((name) => [`requirements/constraints-${name}.txt`, "loose==1.0\n"]));
+    const reading = () => {
+      const { read: found, failed } = requirements({ ...circle, ...constraints });
+      expect({ found: found.length, reasons: new Set(failed.map(({ reason }) => reason)) }).toEqual({
+        found: 0,
+        reasons: new Set(["has more than 16 files of constraints"]),
+      });
+    };
+    expect(threadMs(reading, 2_000)).toBeLessThan(2_000);
+  });
+});
+
+describe("a lock file is read in the encoding of its tool", () => {
+  const utf16 = (text: string, bigEndian = false) => {
+    const bytes = Buffer.from(`\ufeff${text}`, "utf16le");
+    return bigEndian ? bytes.swap16() : bytes;
+  };
+  const pom = (declared: string) =>
+    `<?xml version="1.0" ${declared}?><project><!-- é --><dependencies><dependency><groupId>g</groupId><artifactId>a</artifactId><version>1.0</version></dependency></dependencies></project>`;
+  const latin1 = (text: string) => Buffer.from(text, "latin1");
+
+  test.each<[string, string, Uint8Array]>([
+    ["PowerShell's UTF-16", "requirements.txt", utf16("a==1.0\r\n")],
+    ["UTF-16 with the high byte first", "requirements.txt", utf16("a==1.0\r\n", true)],
+    ["UTF-16 of a lock file of JSON", "Pipfile.lock", utf16('{"default": {"a": {"version": "==1.0"}}}')],
+    ["UTF-8 with a mark", "requirements.txt", Buffer.from("\ufeffa==1.0\n")],
+    ["Latin-1 without a word", "requirements.txt", latin1("# caf\u00e9\na==1.0\n")],
+    ["an encoding in a comment", "requirements.txt", latin1("#!/x\n# -*- coding: latin-1 -*- \u00e9\na==1.0\n")],
+    ["an unknown encoding in a comment", "requirements.txt", Buffer.from("# coding=martian \u00e9\na==1.0\n")],
+    ["XML's ISO-8859-1", "pom.xml", latin1(pom('encoding="ISO-8859-1"'))],
+    ["XML's windows-1252 in single quotes", "pom.xml", latin1(pom("encoding='windows-1252' standalone='yes'"))],
+    ["XML's UTF-16", "pom.xml", utf16(pom('encoding="UTF-16"'))],
+    ["XML that says UTF-16 and is UTF-8, as .NET saves it", "pom.xml", Buffer.from(pom('encoding="utf-16"'))],
+  ])("%s", (_, path, bytes) => {
+    const { read: found, failed } = readLockFiles([{ path, bytes }]);
+    expect(failed).toEqual([]);
+    expect(found.flatMap(({ packages }) => packages)).toMatchObject([
+      { name: expect.stringMatching(/^(?:g:)?a$/), version: "1.0" },
+    ]);
+  });
 });

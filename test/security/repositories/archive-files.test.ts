@@ -62,14 +62,18 @@ test("an archive of the command line keeps its files, with any names", async () 
   ).toEqual(files.map(({ path, bytes }) => [path, bytes.toString("hex")]));
 });
 
-test("links are reported and not followed", async () => {
+test("links are reported and not followed, and lock files that are not supported are named", async () => {
   const archive = tarOf([
     { name: "a/package-lock.json", text: "", type: "2" },
     { name: "a/yarn.lock", text: "x" },
+    { name: "a/bun.lockb", text: "binary" },
   ]);
   const { files, refused } = await archiveFiles(archive);
   expect(files.map(({ path }) => path)).toEqual(["yarn.lock"]);
-  expect(refused).toEqual([{ path: "package-lock.json", reason: "is a link, and links are not followed" }]);
+  expect(refused).toEqual([
+    { path: "package-lock.json", reason: "is a link, and links are not followed" },
+    { path: "bun.lockb", reason: expect.stringContaining("bun.lock that is read") },
+  ]);
 });
 
 describe("an archive is refused", () => {

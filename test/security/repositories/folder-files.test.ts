@@ -28,12 +28,17 @@ test("a folder gives only its lock files, without links and installed packages",
     "node_modules/a/package-lock.json": "{}",
     "services/api/vendor/x/go.mod": "module x\n",
     ".git/package-lock.json": "{}",
+    "app/bun.lockb": "binary",
+    "node_modules/b/composer.lock": "{}",
   });
   await symlink(join(outside.path, "secret"), join(folder.path, "linked"));
   await symlink(join(outside.path, "yarn.lock"), join(folder.path, "services", "yarn.lock"));
   const { files, refused } = await folderFiles(folder.path);
   expect(files.map(({ path }) => path).toSorted()).toEqual(["package-lock.json", "services/api/go.mod"]);
-  expect(refused).toEqual([{ path: "services/yarn.lock", reason: "is a link, and links are not followed" }]);
+  expect(refused.toSorted((one, other) => one.path.localeCompare(other.path))).toEqual([
+    { path: "app/bun.lockb", reason: expect.stringContaining("bun install --save-text-lockfile") },
+    { path: "services/yarn.lock", reason: "is a link, and links are not followed" },
+  ]);
 });
 
 test("a checkout is sent as its lock files, named after where it came from", async () => {
@@ -44,7 +49,7 @@ test("a checkout is sent as its lock files, named after where it came from", asy
     ".git/config": config("git@github.com:acme/app.git"),
   });
   const { body, ...said } = await packedRepository(folder.path);
-  expect(said).toEqual({ name: "acme/app", provider: "git", repository: "https://github.com/acme/app" });
+  expect(said).toEqual({ name: "acme/app", provider: "git", repository: "https://github.com/acme/app", refused: [] });
   expect((await archiveFiles({ bytes: body, yielder: new EventLoopYielder(systemClock) })).files).toEqual([
     { path: "go.mod", bytes: Buffer.from("module m\n") },
   ]);

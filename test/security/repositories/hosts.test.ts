@@ -17,6 +17,7 @@ const content: Content = {
   "services/api/vendor/x/go.mod": "module x\n",
   "web/node_modules/a/package-lock.json": "{}",
   "web/yarn.lock": { link: "../yarn.lock" },
+  "web/composer.lock": "{}",
 };
 
 const platforms = [
@@ -34,7 +35,10 @@ describe.each(platforms)("$title", ({ platform, title, start }) => {
       "services/api/go.mod: module api\n",
       "services/api/go.sum: x v1.0.0 h1:0=\n",
     ]);
-    expect(refused).toEqual([{ path: "web/yarn.lock", reason: "is a link, and links are not followed" }]);
+    expect(refused.toSorted((one, other) => one.path.localeCompare(other.path))).toEqual([
+      { path: "web/composer.lock", reason: "is of PHP, whose packages are not watched" },
+      { path: "web/yarn.lock", reason: "is a link, and links are not followed" },
+    ]);
     expect(stub.violations).toEqual([]);
   });
 

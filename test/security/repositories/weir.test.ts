@@ -45,6 +45,7 @@ describe("repository import", () => {
       zipOf([
         { name: "app-1/Gemfile.lock", text: gemfileLock },
         { name: "app-1/Cargo.lock", text: "[[" },
+        { name: "app-1/composer.lock", text: "{}" },
       ]),
     );
     const { code, out, error } = await line.weir.run(...importing(join(line.folder, "app.zip")));
@@ -53,6 +54,19 @@ describe("repository import", () => {
       out: expect.stringMatching(/^Project app \(prj_\w+\), scan pending\nGemfile\.lock: 1 packages\n?$/),
     });
     expect(error).toStartWith("Not read: Cargo.lock cannot be read as TOML");
+    expect(error).toContain("Not read: composer.lock is of PHP, whose packages are not watched");
+  });
+
+  test("names the lock files of a folder that it does not send, also if there is no other", async () => {
+    await write("php/composer.lock", "{}");
+    const alone = await line.weir.run(...importing(join(line.folder, "php")));
+    expect(alone).toMatchObject({ code: 1, error: expect.stringContaining("composer.lock is of PHP") });
+    await write("php/Gemfile.lock", gemfileLock);
+    const { code, error } = await line.weir.run(...importing(join(line.folder, "php")));
+    expect({ code, error: error.trim() }).toEqual({
+      code: 0,
+      error: "Not read: composer.lock is of PHP, whose packages are not watched",
+    });
   });
 
   test("imports an address through the service", async () => {

@@ -8,7 +8,7 @@ import { repositoryEndpoints, sbomEndpoints } from "../../../control-api/endpoin
 import { sbomUploadMs } from "../../../control-api/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { tarNameBytesMax, tarOfFile } from "../../../security/archives/tar.ts";
-import { lockFormatOf } from "../../../security/lockfiles/formats.ts";
+import { lockFormatOf, unsupportedReason } from "../../../security/lockfiles/formats.ts";
 import { sbomBytesMax, sbomFilenameCharactersMax, repositoryAddressCharactersMax } from "../../../security/limits.ts";
 import type { StoredSbom } from "../../../security/projects/schema.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
@@ -121,7 +121,7 @@ export const sbomField: Field = {
   hint: `CycloneDX 1.2 to 1.7, or SPDX 2.2, 2.3 or 3.0, of at most ${sbomBytesMax / 1024 / 1024} MiB; or a lock file by its usual name, such as package-lock.json, yarn.lock, poetry.lock, go.mod or Cargo.lock.`,
   required: true,
   accept:
-    ".json,.xml,.spdx,.tag,.cdx,.lock,.yaml,.txt,.mod,.config,.lockfile,.locked,application/json,application/xml,text/plain",
+    ".json,.xml,.spdx,.tag,.cdx,.lock,.yaml,.toml,.txt,.mod,.config,.lockfile,.locked,application/json,application/xml,text/plain",
 };
 
 interface Named {
@@ -137,6 +137,8 @@ export async function uploadDocument(call: PageCall, typed: FormFields, { name, 
   const file = typed.file("file");
   if (file === null) throw new DomainError("invalid_field", "Choose a file", { field: "file" });
   const filename = file.name.replaceAll(/\p{Cc}/gu, "").slice(-sbomFilenameCharactersMax);
+  const unsupported = unsupportedReason(filename);
+  if (unsupported !== null) throw new DomainError("invalid_field", `${filename} ${unsupported}`, { field: "file" });
   try {
     if (lockFormatOf(filename) === null)
       return await call.control(sbomEndpoints.upload, { ...named, ...(filename !== "" && { filename }) }, file.bytes);

@@ -10,14 +10,16 @@ import { parseLockYaml } from "../syntax.ts";
 
 /** @throws LockFileError */
 export function readPnpmLock(text: string): LockGraph {
-  // Since pnpm 11 a document about pnpm itself may precede the project's.
-  const lock = parseLockYaml(text).at(-1) ?? {};
+  const documents = parseLockYaml(text);
+  const graph = new LockGraphBuilder();
+  // A project without dependencies has no document of its own.
+  if (documents.length > 0 && documents.every(isConfiguration)) return graph.finish();
+  const lock = documents.findLast((document) => !isConfiguration(document)) ?? {};
   const major = Number(/^(\d+)(?:\.\d+)?/.exec(String(fieldOf(lock, "lockfileVersion")))?.[1] ?? Number.NaN);
   if (!(major >= 5 && major <= 9)) {
     const given = JSON.stringify(fieldOf(lock, "lockfileVersion") ?? null).slice(0, 60);
     throw new LockFileError(`lockfileVersion: is ${given}; 5 to 9 are read`);
   }
-  const graph = new LockGraphBuilder();
   const packages = objectOf(lock, "packages") ?? {};
   const snapshots = major === 9 ? (objectOf(lock, "snapshots") ?? {}) : packages;
   const purls = new Map<string, string>();
@@ -33,6 +35,12 @@ export function readPnpmLock(text: string): LockGraph {
   }
   for (const importer of importersOf(lock)) addNeeds({ from: null, entry: importer, find, graph });
   return graph.finish();
+}
+
+/** Since pnpm 11 a first document pins pnpm itself and its plug-ins, which are no part of the project. */
+function isConfiguration(document: JsonObject): boolean {
+  const root = objectOf(objectOf(document, "importers") ?? {}, ".");
+  return root !== null && ["configDependencies", "packageManagerDependencies"].some((field) => objectOf(root, field) !== null);
 }
 
 interface Placed {

@@ -1,7 +1,7 @@
 /**
- * The lock files of Python: poetry.lock, pdm.lock, uv.lock, Pipfile.lock and requirements.txt. Names of projects are compared in their
- * normalized form (https://packaging.python.org/en/latest/specifications/name-normalization/). A file may have several versions of a
- * project, for different Pythons or platforms. Only exact pins are packages; anything else is reported as not pinned.
+ * The lock files of Python: poetry.lock, pdm.lock, uv.lock, pylock.toml and Pipfile.lock. Names of projects are compared in their normalized
+ * form (https://packaging.python.org/en/latest/specifications/name-normalization/). A file may have several versions of a project, for
+ * different Pythons or platforms. Only exact pins are packages; anything else is reported as not pinned.
  */
 import { lockFileVersionsMax } from "../../limits.ts";
 import { fieldOf, objectOf, textOf, textsOf, type JsonObject, isObject, objectsOf, type JsonValue } from "../../sboms/json.ts";
@@ -88,6 +88,37 @@ export function readUvLock(text: string): LockGraph {
 }
 
 /**
+ * pylock.toml, which pip, uv, PDM and pipenv write. Dependencies between packages may be left out; a package of an extra or a group is
+ * marked by its environment marker. Source: https://packaging.python.org/en/latest/specifications/pylock-toml/
+ * @throws LockFileError
+ */
+export function readPylock(text: string): LockGraph {
+  const { lock, entries } = lockEntries(text, "packages");
+  const version = fieldOf(lock, "lock-version") ?? null;
+  if (typeof version !== "string" || !/^1\.\d+$/.test(version))
+    throw new LockFileError(`lock-version: is ${JSON.stringify(version).slice(0, 60)}; 1.0 is read`);
+  const graph = new LockGraphBuilder();
+  const index = new LockedProjects();
+  const defaults = new Set(textsOf(lock, "default-groups"));
+  const read = entries.map(({ name, version: pinned, fields }) => {
+    const isOwn = objectOf(fields, "directory") !== null;
+    if (pinned === null && !isOwn) graph.skip(name, "it has no version");
+    const scope = pylockScopeOf(textOf(fields, "marker") ?? "", defaults);
+    const purl = isOwn || pinned === null ? null : graph.add({ ecosystem: "PyPI", name, version: pinned, scope });
+    index.add(name, { version: pinned, purl });
+    return { fields, purl, isOwn };
+  });
+  for (const { fields, purl, isOwn } of read) {
+    if (purl === null && !isOwn) continue;
+    for (const dependency of objectsOf(fields, "dependencies")) {
+      for (const to of index.find(textOf(dependency, "name") ?? "", textOf(dependency, "version"))) graph.need(purl, to);
+    }
+  }
+  if (entries.some(({ fields }) => objectsOf(fields, "dependencies").length > 0)) graph.inferDirectDependencies();
+  return graph.finish();
+}
+
+/**
  * Pipfile.lock. It lists packages without the dependencies between them. Source: https://pipenv.pypa.io/en/latest/pipfile.html#pipfile-lock
  * @throws LockFileError with the entry
  */
@@ -110,38 +141,6 @@ export function readPipfileLock(text: string): LockGraph {
   return graph.finish();
 }
 
-/**
- * requirements.txt: only exact pins. Its generator may name the dependents in comments (`# via flask`). Sources:
- * https://pip.pypa.io/en/stable/reference/requirements-file-format/ and
- * https://packaging.python.org/en/latest/specifications/dependency-specifiers/
- * @param path its name may mark the file as development-only
- * @throws LockFileError
- */
-export function readRequirements(text: string, path: string): LockGraph {
-  const graph = new LockGraphBuilder();
-  const index = new LockedProjects();
-  const scope: LockScope | null = /(?:^|[-_./])(?:dev|develop|development|tests?|testing)(?=[-_./])/i.test(path)
-    ? "excluded"
-    : null;
-  const pinned = requirementsOf(text).flatMap(({ text: requirement, via }) => {
-    const name = requirementName(requirement);
-    const version = name === null ? null : exactVersion(requirement.slice(requirement.indexOf(name) + name.length));
-    if (name === null || version === null) {
-      graph.skip(name ?? requirement, name === null ? "it is not a requirement by name" : "it is not pinned to an exact version");
-      return [];
-    }
-    const purl = graph.add({ ecosystem: "PyPI", name, version, scope });
-    index.add(name, { version, purl });
-    return { purl, via };
-  });
-  for (const { purl, via } of pinned) {
-    const needing = via.flatMap((name) => (name.startsWith("-") ? [] : index.find(name)));
-    for (const from of needing) if (from !== purl) graph.need(from, purl);
-    if (needing.length < via.length || via.length === 0) graph.need(null, purl);
-  }
-  return graph.finish();
-}
-
 interface Known {
   version: string | null;
   /** null for a folder of the repository. */
@@ -149,7 +148,7 @@ interface Known {
 }
 
 /** The packages of a lock file by name. */
-class LockedProjects {
+export class LockedProjects {
   readonly #projects = new Map<string, Known[]>();
 
   /** @throws LockFileError if a package has more versions than in any real lock file */
@@ -184,6 +183,14 @@ function poetryScopeOf(fields: JsonObject): LockScope | null {
   return groups.length > 0 || category !== null ? "required" : null;
 }
 
+/** Markers such as `'dev' in dependency_groups` and `'socks' in extras`; a package of a default group is required. */
+function pylockScopeOf(marker: string, defaults: ReadonlySet<string>): LockScope | null {
+  const groups = [...marker.matchAll(/["']([\w.-]{1,200})["'] in (dependency_groups|extras)/g)];
+  if (groups.length === 0) return null;
+  if (groups.some(([, name = "", kind]) => kind === "dependency_groups" && defaults.has(name))) return "required";
+  return groups.some(([, , kind]) => kind === "extras") ? "optional" : "excluded";
+}
+
 /** Packages in the group `default` are needed at run time. */
 function pdmScopeOf(fields: JsonObject): LockScope | null {
   const groups = textsOf(fields, "groups");
@@ -192,7 +199,7 @@ function pdmScopeOf(fields: JsonObject): LockScope | null {
 }
 
 /** The name at the start of a requirement: https://packaging.python.org/en/latest/specifications/dependency-specifiers/ */
-function requirementName(requirement: string): string | null {
+export function requirementName(requirement: string): string | null {
   return /^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)/.exec(requirement)?.[1] ?? null;
 }
 
@@ -212,47 +219,6 @@ function neededBy(fields: JsonObject): Need[] {
 /** All lists in a table, by the names of extras or groups. */
 function listsOf(table: JsonValue | undefined): JsonObject[] {
   return isObject(table) ? Object.keys(table).flatMap((key) => objectsOf(table, key)) : [];
-}
-
-interface Requirement {
-  text: string;
-  /** Names in its comments: packages, or files after `-r`. */
-  via: string[];
-}
-
-/** Joins lines that a backslash continues, without pip's options. */
-function requirementsOf(text: string): Requirement[] {
-  const requirements: Requirement[] = [];
-  let isVia = false;
-  for (const line of text.replaceAll(/\\\r?\n/g, " ").split(/\r?\n/)) {
-    const { requirement, comment } = partedAtComment(line);
-    if (requirement !== "") {
-      if (!requirement.startsWith("-")) requirements.push({ text: requirement, via: [] });
-      isVia = false;
-    }
-    const named = /^via\b/.test(comment ?? "") ? comment?.slice("via".length).trim() : undefined;
-    isVia = named !== undefined || (isVia && comment !== null);
-    const names = (named ?? (isVia ? comment : "") ?? "").split(",").map((name) => name.trim());
-    requirements.at(-1)?.via.push(...names.filter((name) => name !== ""));
-  }
-  return requirements;
-}
-
-/** A comment begins the line or follows whitespace; null if there is none. */
-function partedAtComment(line: string): { requirement: string; comment: string | null } {
-  const at = /(?:^|\s)#/.exec(line)?.index ?? -1;
-  if (at === -1) return { requirement: line.trim(), comment: null };
-  return { requirement: line.slice(0, at).trim(), comment: line.slice(line.indexOf("#", at) + 1).trim() };
-}
-
-/**
- * `==1.2.3` after an optional extra, before markers and options. `==1.*` and several clauses are not exact pins. Adjacent parts never match
- * the same spaces; otherwise the expression would try every way to split a line of spaces.
- */
-const exactPin = /^\s*(?:\[[^\]]*\]\s*)?(?:\(\s*)?={2,3}\s*([^\s,;)*]+)(?:\s*\))?(?:\s*(?:;|$)|\s+--?\w)/;
-
-function exactVersion(rest: string): string | null {
-  return exactPin.exec(rest)?.[1] ?? null;
 }
 
 /** The normalized name of a project. */
