@@ -35,6 +35,8 @@ export const quotaHourMs = 3_600_000;
 export const providerKeyTestsPerHourMax = 30;
 /** Tests of a workspace's connections in an hour; beyond it 429. */
 export const connectionTestsPerHourMax = 30;
+/** Readings of people that a workspace asks for in an hour; beyond it 429. */
+export const peopleReadingsPerHourMax = 30;
 
 // Quotas: calls of a tools key
 /** Calls per minute of a tools key without its own limit; a sliding window that does not count refused calls. */

@@ -86,6 +86,8 @@ interface Definition<Path extends string, Fields extends TObject, View extends T
   file?: string;
   /** With `format=csv` its rows are a file. */
   csv?: boolean;
+  /** With `format=ndjson` its rows are a file. */
+  ndjson?: boolean;
   /** With `format=zip` it is an archive. */
   zip?: boolean;
   /** A tools key opens it too: what a build needs. */
@@ -112,6 +114,7 @@ export interface Endpoint {
   progress: boolean;
   file: string | null;
   csv: boolean;
+  ndjson: boolean;
   zip: boolean;
   takesToolsKey: boolean;
   readInSubprocess: SubprocessReading | null;
@@ -164,6 +167,7 @@ export function endpoint<const Path extends string, Fields extends TObject, View
     progress = false,
     file = null,
     csv = false,
+    ndjson = false,
     zip = false,
     takesToolsKey = false,
     readInSubprocess = null,
@@ -182,6 +186,7 @@ export function endpoint<const Path extends string, Fields extends TObject, View
     progress,
     file,
     csv,
+    ndjson,
     zip,
     takesToolsKey,
     readInSubprocess,

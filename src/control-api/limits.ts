@@ -95,6 +95,8 @@ export const controlRowsMax = 10_000;
 // Connections
 /** Deadline of a whole test: at most a token request and a call. */
 export const connectionTestMs = 20_000;
+/** Deadline of a reading of people, which bounds itself, and the rest of the request. */
+export const peopleReadMs = 210_000;
 
 // Alerts
 /** Deadline of a webhook's test: one call and the rest of the request. */

@@ -62,6 +62,8 @@ export interface ControlParts {
   connectors: Pick<CatalogCache, "published" | "grantNotes" | "setGrants">;
   /** Calls vendors for tests of connections. */
   probeFetch: ProbeFetch;
+  /** Calls vendors for readings of people: public hosts only. */
+  callVendors: SafeFetch;
   /** Calls alert webhooks for their tests: public hosts, and this machine if `isLocal`. */
   callWebhook: SafeFetch;
   /** Whether only this machine reaches the service, so that webhooks may be on it. */

@@ -19,10 +19,20 @@ export function csvText({ columns, rows }: CsvTable): string {
 }
 
 export function csvResponse({ name, ...table }: CsvFile): Response {
-  return new Response(csvText(table), {
+  return fileOfRows(csvText(table), { name, ending: "csv", type: "text/csv; charset=utf-8" });
+}
+
+/** A line of JSON for each row. @param name of the file without its extension */
+export function ndjsonResponse(name: string, rows: readonly object[]): Response {
+  const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  return fileOfRows(text, { name, ending: "ndjson", type: "application/x-ndjson" });
+}
+
+function fileOfRows(text: string, { name, ending, type }: { name: string; ending: string; type: string }): Response {
+  return new Response(text, {
     headers: {
-      "content-type": "text/csv; charset=utf-8",
-      "content-disposition": `attachment; filename="${name.replace(/[^\w.-]+/g, "-")}.csv"`,
+      "content-type": type,
+      "content-disposition": `attachment; filename="${name.replace(/[^\w.-]+/g, "-")}.${ending}"`,
       "x-content-type-options": "nosniff",
       "cache-control": "no-store",
     },

@@ -105,12 +105,13 @@ function described(endpoint: Endpoint, names: Names, keyPrefix: string): Operati
 const actAsReference: Reference = { $ref: "#/components/parameters/ActAs" };
 
 function operation(endpoint: Endpoint, names: Names): Operation {
-  const { method, path, summary, view, status, progress, file, completes, csv, zip, takesToolsKey } = endpoint;
+  const { method, path, summary, view, status, progress, file, completes, csv, ndjson, zip, takesToolsKey } = endpoint;
   const reads = method === "GET" || method === "DELETE";
   const queries = reads || file !== null || completes;
   const answer = schemaOrReference(view, names);
   const further = {
     ...(progress && { "application/x-ndjson": { schema: progressLine(answer) } }),
+    ...(ndjson && { "application/x-ndjson": { schema: { type: "string", description: "A row a line, with `format=ndjson`" } } }),
     ...(csv && { "text/csv": { schema: { type: "string", description: "A table, with `format=csv`" } } }),
     ...(zip && { "application/zip": { schema: { type: "string", description: "An archive, with `format=zip`" } } }),
   };

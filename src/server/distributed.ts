@@ -8,6 +8,8 @@ import { migrate, MigrationError, isWithoutSchema } from "../backing/migrate.ts"
 import { answerRollCalls } from "../backing/fleet-state.ts";
 import type { Config } from "../config.ts";
 import { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
+import { startReadings } from "../connectors/connections/people.ts";
+import { createSafeFetch } from "../http/safe-fetch.ts";
 import { firstStart, type FirstStart } from "../control-api/first-start.ts";
 import { openFront } from "./front.ts";
 import { adoptOrphanedSpoolsUntilStopped } from "../gateway/journal/orphaned-spools.ts";
@@ -42,6 +44,7 @@ export async function openDistributed({ config, log, clock }: { config: Config; 
   const connectors = new CatalogCache({ sql: backing.sql, folder: config.catalogDir, clock, log });
   const front = await openFront({ config, backing, models, connectors, operatorToken, keyring, promptSql, folder, clock, log });
   stack.use(startDeliveries({ ...backing, keyring, callWebhook: webhookFetch({ clock, isLocal: config.isLocal }), clock, log }));
+  stack.use(startReadings({ sql: backing.sql, keyring, callVendors: createSafeFetch({ clock }), clock, log }));
   stack.use(answerRollCalls("gateway", { ...backing, clock, log }));
   const publishing = preparing.then(
     () => connectors.publishWhenPossible(stop.signal),

@@ -19,6 +19,8 @@ import { migrate } from "../backing/migrate.ts";
 import { answerRollCalls } from "../backing/fleet-state.ts";
 import type { Config } from "../config.ts";
 import { CatalogCache } from "../connectors/catalog/catalog-cache.ts";
+import { startReadings } from "../connectors/connections/people.ts";
+import { createSafeFetch } from "../http/safe-fetch.ts";
 import { lockAccount } from "../accounts/members/store.ts";
 import { createSignInLink } from "../accounts/sessions/links.ts";
 import { firstOwner, firstStart } from "../control-api/first-start.ts";
@@ -66,6 +68,7 @@ export async function openEmbedded({ config, log, clock }: { config: Config; log
   stack.use(startMailer({ sql, bus, mail: config.mail, lock: noLock, clock, log }));
   stack.use(startScanner({ sql, bus, clock, log }));
   stack.use(startDeliveries({ sql, bus, keyring, callWebhook: webhookFetch({ clock, isLocal: config.isLocal }), clock, log }));
+  stack.use(startReadings({ sql, keyring, callVendors: createSafeFetch({ clock }), clock, log }));
   stack.use(answerRollCalls("service", { bus, clock, log }));
   stack.use(startFormerSboms({ sql, clock, log, sbomsKept: config.sbomsKept }));
   stack.use(startAcceptedRisks({ sql, clock, log }));

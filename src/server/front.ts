@@ -294,6 +294,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     hostUrls: config.hostUrls,
     connectors,
     probeFetch: createProbeFetch({ clock }),
+    callVendors: createSafeFetch({ clock }),
     callWebhook: webhookFetch({ clock, isLocal: config.isLocal }),
     isLocal: config.isLocal,
     sendsMail: config.mail !== null,

@@ -75,6 +75,8 @@ export class Control {
   };
   /** Calls vendors; a test that needs one sets it. */
   probeFetch: ControlParts["probeFetch"] = () => Promise.reject(new Error("No vendor is called in this test"));
+  /** Calls vendors for people; a test that reads some sets it. */
+  callVendors: ControlParts["callVendors"] = () => Promise.reject(new Error("No people are read in this test"));
   /** Calls webhooks of alerts; a test that needs one sets it. */
   callWebhook: ControlParts["callWebhook"] = () => Promise.reject(new Error("No webhook is called in this test"));
   /** The hosts that repositories are imported from. */
@@ -120,6 +122,7 @@ export class Control {
       oidc: null,
       connectors: this.connectors,
       probeFetch: (request) => this.probeFetch(request),
+      callVendors: (request) => this.callVendors(request),
       callWebhook: (request) => this.callWebhook(request),
       isLocal: false,
       sendsMail: true,

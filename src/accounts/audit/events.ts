@@ -67,6 +67,8 @@ export const changesRecords = {
   "connection.credentials.replaced": false,
   "connection.tested": false,
   "connection.deleted": false,
+  "connection.people.read": false,
+  "connection.people.forgotten": false,
   // Providers' rows and not key records hold them.
   "provider.added": false,
   "provider.tested": false,

@@ -56,6 +56,7 @@ export const earlyAccessFeatures = [
   "own_keys",
   "models_page",
   "usage_statements",
+  "people",
 ] as const;
 export type EarlyAccessFeature = (typeof earlyAccessFeatures)[number];
 

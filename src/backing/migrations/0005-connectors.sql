@@ -60,3 +60,39 @@ CREATE TABLE connection_fields (
   sealed bytea NOT NULL,
   PRIMARY KEY (connection_id, field)
 );
+
+-- Who has an account at the vendor of a connection: the last good reading, and what became of the last one. A row exists from the first
+-- reading that someone asked for until someone deletes it; while it does, people are read each day.
+CREATE TABLE people_readings (
+  connection_id text COLLATE "C" PRIMARY KEY REFERENCES connections ON DELETE CASCADE,
+  -- The last good reading. NULL: none yet.
+  read_at timestamptz,
+  is_complete boolean CHECK ((is_complete IS NULL) = (read_at IS NULL)),
+  -- Why the second factor of some is not known.
+  unknown_factor text,
+  -- When the credentials were set that it was read with.
+  credentials_at timestamptz,
+  -- The last reading, if it failed.
+  failing_since timestamptz,
+  failed_at timestamptz CHECK ((failed_at IS NULL) = (failing_since IS NULL)),
+  outcome text COLLATE "C",
+  status integer,
+  message text,
+  due_at timestamptz NOT NULL,
+  -- The process that reads now, until it has stored the result or its time has passed.
+  lease text,
+  lease_until timestamptz
+);
+CREATE INDEX people_readings_due ON people_readings (due_at);
+
+-- The people of the last good reading.
+CREATE TABLE connection_people (
+  connection_id text COLLATE "C" NOT NULL REFERENCES people_readings ON DELETE CASCADE,
+  -- In lower case, by which people are ordered and told apart.
+  key text COLLATE "C" NOT NULL,
+  login text NOT NULL,
+  state text NOT NULL,
+  -- NULL: the vendor does not tell.
+  second_factor boolean,
+  PRIMARY KEY (connection_id, key)
+);

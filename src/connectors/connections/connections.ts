@@ -250,7 +250,7 @@ export async function testConnection(
   const row = requireConnection({ id, workspace, row: await findConnection(id, sql) });
   const probe = probeFor(row, find(row.connector));
   if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);
-  const credentials = await opened(row, { sql, keyring });
+  const credentials = await openConnection(row, { sql, keyring });
   // Many tests would reveal which stolen credentials work.
   await countAct({ workspace, act: "tests of connections", max: connectionTestsPerHourMax }, { sql, clock });
   const found = await run(probe, credentials, { probeFetch, clock });
@@ -263,7 +263,8 @@ export async function testConnection(
   });
 }
 
-async function opened(row: store.ConnectionRow, sources: { sql: Queries; keyring: Keyring }): Promise<Credentials> {
+/** @throws DomainError unavailable if SECRETS_KEY no longer has the key that sealed it */
+export async function openConnection(row: store.ConnectionRow, sources: { sql: Queries; keyring: Keyring }): Promise<Credentials> {
   try {
     const key = await findDataKey(row.workspace, sources);
     if (key) return openCredentials(await store.selectFields(row.id, sources.sql), row, key);
@@ -293,7 +294,8 @@ async function run(probe: Probe, credentials: Credentials, parts: { probeFetch: 
 const nameErrors = ["ENOTFOUND", "EAI_AGAIN", "ENODATA", "DNS_ENOTFOUND", "DNS_ENODATA"];
 const certificateErrors = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS|SSL/;
 
-function whyUnreachable(error: unknown): string {
+/** Why there was no answer from a vendor, in words of ours. */
+export function whyUnreachable(error: unknown): string {
   if (error instanceof BaseUrlError || error instanceof PrivateAddressError) return "The vendor's host is not publicly reachable";
   const code = errorCode(error);
   if (nameErrors.includes(code)) return "There is no host of this name: check the address";

@@ -8,7 +8,7 @@
  */
 import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
 import { keysIn, placeholder, type DeclaredProbe, type Pair } from "../catalog/files/schema.ts";
-import { CredentialError, headerText, tokenIn, vendorOrigin, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
+import { CredentialError, headerText, requestToken, vendorOrigin, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
 
 type Value = (key: string) => string;
 
@@ -111,22 +111,12 @@ async function tokenFor(
   value: Value,
   probeFetch: ProbeFetch,
 ): Promise<{ answer: ProbeAnswer; token: string | null }> {
-  const sent = form.map(({ name, value: template }): [string, string] => [name, filled(template, value)]);
-  const answer = await probeFetch({
-    method: "POST",
-    url: addressOf({ template: url, hosts: undefined }, value),
-    headers: {
-      accept: "application/json",
-      "content-type": "application/x-www-form-urlencoded",
-      ...(basic && { authorization: basicOf(basic, value) }),
+  return requestToken(
+    {
+      tokenUrl: addressOf({ template: url, hosts: undefined }, value),
+      grant: Object.fromEntries(form.map(({ name, value: template }) => [name, filled(template, value)])),
+      headers: basic === undefined ? {} : { authorization: basicOf(basic, value) },
     },
-    body: new URLSearchParams(sent).toString(),
-  });
-  // For wrong credentials, RFC 6749, 5.2 prescribes status 400 or 401.
-  if (answer.status === 400) return { answer: { ...answer, status: 401 }, token: null };
-  if (answer.status < 200 || answer.status > 299) return { answer, token: null };
-  const token = tokenIn(answer.body);
-  // A token is sent in a header, and nothing of the vendor's may break out of it.
-  const isUsable = token !== null && /^[\u0021-\u007e]+$/.test(token);
-  return isUsable ? { answer, token } : { answer: { status: answer.status, body: "" }, token: null };
+    probeFetch,
+  );
 }

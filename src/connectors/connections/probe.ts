@@ -62,9 +62,12 @@ export function valueOf(credentials: Credentials): (key: string) => string {
   };
 }
 
+/** What a header can carry, and nothing breaks out of. */
+const printable = /^[\u0021-\u007e]+$/;
+
 /** Checks that a header can carry a value: only printable ASCII. @throws CredentialError */
 export function headerText(key: string, value: string): string {
-  if (/^[\u0021-\u007e]+$/.test(value)) return value;
+  if (printable.test(value)) return value;
   throw new CredentialError(key, "printable ASCII characters without blanks are needed");
 }
 
@@ -78,25 +81,39 @@ export function createProbeFetch(options: SafeFetchOptions): ProbeFetch {
   };
 }
 
+/** What credentials are exchanged for a token with. */
+export interface TokenRequest {
+  tokenUrl: URL;
+  /** The fields of the request. */
+  grant: Record<string, string>;
+}
+
 /**
- * Exchanges credentials for an access token (RFC 6749), then calls with it. Without a token, the result is the vendor's answer.
- * @param grant the fields of the token request
+ * Exchanges credentials for an access token (RFC 6749).
+ * @returns the vendor's answer, and its token, which a header can carry; null: there is none
  */
-export async function callWithToken(
-  { tokenUrl, grant, url }: { tokenUrl: URL; grant: Record<string, string>; url: URL },
+export async function requestToken(
+  { tokenUrl, grant, headers = {} }: TokenRequest & { headers?: Record<string, string> },
   probeFetch: ProbeFetch,
-): Promise<ProbeAnswer> {
+): Promise<{ answer: ProbeAnswer; token: string | null }> {
   const answer = await probeFetch({
     method: "POST",
     url: tokenUrl,
-    headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded" },
+    headers: { accept: "application/json", "content-type": "application/x-www-form-urlencoded", ...headers },
     body: new URLSearchParams(grant).toString(),
   });
   // For wrong credentials, RFC 6749, 5.2 prescribes status 400 or 401.
-  if (answer.status === 400) return { ...answer, status: 401 };
-  if (answer.status !== 200) return answer;
+  if (answer.status === 400) return { answer: { ...answer, status: 401 }, token: null };
+  if (answer.status < 200 || answer.status > 299) return { answer, token: null };
   const token = tokenIn(answer.body);
-  if (token === null) return { status: answer.status, body: "" };
+  const isUsable = token !== null && printable.test(token);
+  return isUsable ? { answer, token } : { answer: { status: answer.status, body: "" }, token: null };
+}
+
+/** Exchanges credentials for a token, then calls with it. Without a token, the result is the vendor's answer. */
+export async function callWithToken({ url, ...request }: TokenRequest & { url: URL }, probeFetch: ProbeFetch): Promise<ProbeAnswer> {
+  const { answer, token } = await requestToken(request, probeFetch);
+  if (token === null) return answer;
   return probeFetch({ method: "GET", url, headers: { accept: "application/json", authorization: `Bearer ${token}` } });
 }
 
@@ -119,7 +136,7 @@ export function vendorOrigin({ field, text, ends }: { field: string; text: strin
 }
 
 /** The `access_token` of an answer (RFC 6749, 5.1); null: it has none. */
-export function tokenIn(body: string): string | null {
+function tokenIn(body: string): string | null {
   try {
     const { access_token: token } = JSON.parse(body);
     return typeof token === "string" ? token : null;

@@ -6,9 +6,10 @@
  * made is in probe.ts.
  */
 import { createPrivateKey, sign, type KeyObject } from "node:crypto";
+import type { Clock } from "../../kernel/clock.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { probeOf } from "./declared-probe.ts";
-import { CredentialError, headerText, type Probe, callWithToken, vendorOrigin } from "./probe.ts";
+import { CredentialError, headerText, type Probe, callWithToken, vendorOrigin, type TokenRequest } from "./probe.ts";
 
 /** https://docs.datadoghq.com/getting_started/site/ */
 const datadogSites = [
@@ -52,25 +53,30 @@ const googleWorkspace: Probe = {
   connector: "google-workspace",
   needs: ["customer_id", "administrator_email", googleField],
   async call(value, { probeFetch, clock }) {
-    const { email, keyId, key } = readAccount(value(googleField));
-    const now = Math.floor(clock.now() / 1_000);
-    const claims = {
-      iss: email,
-      sub: value("administrator_email"),
-      scope: googleScope,
-      aud: googleTokenUrl,
-      iat: now,
-      exp: now + googleAssertionSeconds,
-    };
-    const grant = {
-      grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-      assertion: signed({ header: { alg: "RS256", typ: "JWT", ...(keyId !== null && { kid: keyId }) }, claims, key }),
-    };
     const url = new URL("https://admin.googleapis.com/admin/directory/v1/users?maxResults=1");
     url.searchParams.set("customer", value("customer_id"));
-    return callWithToken({ tokenUrl: new URL(googleTokenUrl), grant, url }, probeFetch);
+    return callWithToken({ ...googleToken(value, clock), url }, probeFetch);
   },
 };
+
+/** Asks for a token that reads the directory's users as the administrator. @throws CredentialError */
+export function googleToken(value: (key: string) => string, clock: Clock): TokenRequest {
+  const { email, keyId, key } = readAccount(value(googleField));
+  const now = Math.floor(clock.now() / 1_000);
+  const claims = {
+    iss: email,
+    sub: value("administrator_email"),
+    scope: googleScope,
+    aud: googleTokenUrl,
+    iat: now,
+    exp: now + googleAssertionSeconds,
+  };
+  const grant = {
+    grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+    assertion: signed({ header: { alg: "RS256", typ: "JWT", ...(keyId !== null && { kid: keyId }) }, claims, key }),
+  };
+  return { tokenUrl: new URL(googleTokenUrl), grant };
+}
 
 interface ServiceAccount {
   email: string;
@@ -117,21 +123,25 @@ const microsoftEntraId: Probe = {
   connector: "microsoft-entra-id",
   needs: ["entra_tenant_id", "entra_client_id", "entra_client_secret"],
   async call(value, { probeFetch }) {
-    const tenant = value("entra_tenant_id");
-    if (!/^[a-z0-9.-]+$/i.test(tenant)) {
-      throw new CredentialError("entra_tenant_id", "the id or a domain of a tenant is needed");
-    }
-    const grant = {
-      grant_type: "client_credentials",
-      client_id: value("entra_client_id"),
-      client_secret: value("entra_client_secret"),
-      scope: "https://graph.microsoft.com/.default",
-    };
-    const tokenUrl = new URL(`https://login.microsoftonline.com/${encodeURIComponent(tenant)}/oauth2/v2.0/token`);
     const url = new URL("https://graph.microsoft.com/v1.0/users?$top=1&$select=id");
-    return callWithToken({ tokenUrl, grant, url }, probeFetch);
+    return callWithToken({ ...entraToken(value), url }, probeFetch);
   },
 };
+
+/** @throws CredentialError */
+export function entraToken(value: (key: string) => string): TokenRequest {
+  const tenant = value("entra_tenant_id");
+  if (!/^[a-z0-9.-]+$/i.test(tenant)) {
+    throw new CredentialError("entra_tenant_id", "the id or a domain of a tenant is needed");
+  }
+  const grant = {
+    grant_type: "client_credentials",
+    client_id: value("entra_client_id"),
+    client_secret: value("entra_client_secret"),
+    scope: "https://graph.microsoft.com/.default",
+  };
+  return { tokenUrl: new URL(`https://login.microsoftonline.com/${encodeURIComponent(tenant)}/oauth2/v2.0/token`), grant };
+}
 
 const oktaDomains = ["okta.com", "oktapreview.com", "okta-emea.com"];
 
@@ -140,11 +150,17 @@ const okta: Probe = {
   connector: "okta",
   needs: ["okta_domain", "api_token"],
   async call(value, { probeFetch }) {
-    const origin = vendorOrigin({ field: "okta_domain", text: value("okta_domain"), ends: oktaDomains });
-    const headers = { accept: "application/json", authorization: `SSWS ${headerText("api_token", value("api_token"))}` };
+    const { origin, headers } = oktaAccess(value);
     return probeFetch({ method: "GET", url: new URL("/api/v1/users?limit=1", origin), headers });
   },
 };
+
+/** @throws CredentialError */
+export function oktaAccess(value: (key: string) => string): { origin: URL; headers: Record<string, string> } {
+  const origin = vendorOrigin({ field: "okta_domain", text: value("okta_domain"), ends: oktaDomains });
+  const headers = { accept: "application/json", authorization: `SSWS ${headerText("api_token", value("api_token"))}` };
+  return { origin, headers };
+}
 
 export const probes: readonly Probe[] = [datadog, googleWorkspace, jira, microsoftEntraId, okta];
 

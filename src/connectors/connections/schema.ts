@@ -2,6 +2,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import { line } from "../../accounts/workspaces/fields.ts";
+import { textOrNull } from "../../http/json-schema.ts";
 
 const Credentials = Type.Record(Type.String(), Type.Unknown(), {
   writeOnly: true,
@@ -83,3 +84,65 @@ export const ConnectionTest = Type.Object({
   ...testFields,
 });
 export type ConnectionTest = Static<typeof ConnectionTest>;
+
+// People: who has an account at the vendor.
+
+export const personStates = ["active", "pending", "locked", "suspended", "disabled", "archived", "unknown"] as const;
+export type PersonState = (typeof personStates)[number];
+
+const PersonStateView = Type.Unsafe<PersonState>(
+  Type.Union(
+    personStates.map((state) => Type.Literal(state)),
+    { description: "What the vendor lets the account do; `pending`: it was never activated" },
+  ),
+);
+
+export const PersonView = Type.Object({
+  login: Type.String({ description: "Login or address, which is unique at the vendor" }),
+  state: PersonStateView,
+  second_factor: Type.Union([Type.Boolean(), Type.Null()], {
+    description: "Whether the vendor has a second factor of the account; null: it does not tell",
+  }),
+});
+export type PersonView = Static<typeof PersonView>;
+
+/** The last good reading, and what became of the last one. */
+export const PeopleReading = Type.Object({
+  connection_id: Type.String({ description: "Id of the connection" }),
+  list: Type.String({ description: "The vendor's list that is read" }),
+  read_at: textOrNull("When the people were read, ISO 8601 in UTC; null: never yet"),
+  people: Type.Union([Type.Integer(), Type.Null()], { description: "How many; null: never read" }),
+  complete: Type.Union([Type.Boolean(), Type.Null()], {
+    description: "Whether these are all: a reading ends at 20,000; null: never read",
+  }),
+  second_factor_unknown: textOrNull("Why the second factor of some is not known; null: it is, or nothing was read"),
+  current: Type.Boolean({ description: "Whether they were read with the credentials of now" }),
+  failure: Type.Union(
+    [
+      Type.Object({
+        outcome: OutcomeView,
+        status: testFields.status,
+        message: Type.String({ description: "The cause, for people" }),
+        since: Type.String({ description: "When readings began to fail, ISO 8601 in UTC" }),
+        at: Type.String({ description: "When the last one failed" }),
+      }),
+      Type.Null(),
+    ],
+    { description: "Why the last reading failed; null: it did not. The people are those of the last good one" },
+  ),
+  next_at: textOrNull("When they are read again; null: not until someone asks"),
+});
+export type PeopleReading = Static<typeof PeopleReading>;
+
+export const PeopleView = Type.Object({
+  reading: Type.Union([PeopleReading, Type.Null()], { description: "null: the people were never read" }),
+  data: Type.Array(PersonView, { description: "Those of the last good reading, by login" }),
+  next: textOrNull("The `after` of the next rows; null: there are none"),
+});
+export type PeopleView = Static<typeof PeopleView>;
+
+export const PeopleForgotten = Type.Object({
+  id: Type.String({ description: "Id of the connection" }),
+  forgotten: Type.Boolean({ description: "Whether there was a reading" }),
+});
+export type PeopleForgotten = Static<typeof PeopleForgotten>;

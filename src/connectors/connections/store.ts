@@ -1,9 +1,12 @@
-/** The SQL of connections and their sealed fields. The result of a test is not stored if the credentials were replaced meanwhile. */
+/**
+ * The SQL of connections, their sealed fields, and their people. The result of a test or a reading is not stored if the credentials were
+ * replaced meanwhile.
+ */
 import type { Queries, Transaction } from "../../backing/backing.ts";
-import { byteaText } from "../../backing/sql-text.ts";
+import { arrayText, byteaText } from "../../backing/sql-text.ts";
 import { isoTime } from "../../kernel/clock.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
-import type { Outcome } from "./schema.ts";
+import type { Outcome, PersonState } from "./schema.ts";
 import type { SealedField } from "./credentials.ts";
 
 interface NewConnection {
@@ -56,6 +59,7 @@ export async function writeFields({ id, fields }: { id: string; fields: SealedFi
       ${fields.map(({ sealed }) => byteaText(sealed))}::text[]::bytea[]) AS new (field, sealed)`;
 }
 
+/** Clears the test of the former credentials; people that are read each day are read again at once. */
 export async function updateCredentialSet(
   { id, credentialSet, at }: Pick<NewConnection, "id" | "credentialSet" | "at">,
   tx: Transaction,
@@ -64,6 +68,7 @@ export async function updateCredentialSet(
     UPDATE connections SET credential_set = ${credentialSet}, updated_at = ${isoTime(at)},
       tested_at = NULL, test_outcome = NULL, test_status = NULL, test_message = NULL
     WHERE id = ${id}`;
+  await tx`UPDATE people_readings SET due_at = ${isoTime(at)} WHERE connection_id = ${id}`;
 }
 
 /** Stores nothing if the credentials were replaced during the test. */
@@ -127,4 +132,155 @@ export async function selectNewestWithField(
 
 export async function selectFields(id: string, sql: Queries): Promise<SealedField[]> {
   return sql<SealedField[]>`SELECT field, sealed FROM connection_fields WHERE connection_id = ${id} ORDER BY field`;
+}
+
+// People
+
+export interface ReadingRow {
+  /** Id of the connection. */
+  id: string;
+  readAt: Date | null;
+  people: number;
+  isComplete: boolean | null;
+  unknownFactor: string | null;
+  credentialsAt: Date | null;
+  failingSince: Date | null;
+  failedAt: Date | null;
+  outcome: Outcome | null;
+  status: number | null;
+  message: string | null;
+  dueAt: Date;
+}
+
+export async function selectReading(id: string, sql: Queries): Promise<ReadingRow | undefined> {
+  const [row] = await sql<ReadingRow[]>`
+    SELECT connection_id AS id, read_at AS "readAt", is_complete AS "isComplete", unknown_factor AS "unknownFactor",
+      credentials_at AS "credentialsAt", failing_since AS "failingSince", failed_at AS "failedAt", outcome, status, message,
+      due_at AS "dueAt",
+      (SELECT count(*)::integer FROM connection_people WHERE connection_people.connection_id = people_readings.connection_id) AS people
+    FROM people_readings WHERE connection_id = ${id}`;
+  return row;
+}
+
+/** The right to read a connection's people until a time. */
+export interface ReadingLease {
+  /** Id of the connection. */
+  id: string;
+  lease: string;
+  now: Date;
+  until: Date;
+  /** When it is read next if this process dies. */
+  dueAt: Date;
+}
+
+/** @returns false: another process reads people of this workspace */
+export async function takeReading(
+  { id, lease, now, until, dueAt, workspace }: ReadingLease & { workspace: WorkspaceId },
+  sql: Queries,
+): Promise<boolean> {
+  const rows = await sql`
+    INSERT INTO people_readings (connection_id, due_at, lease, lease_until)
+    SELECT ${id}, ${dueAt}::timestamptz, ${lease}, ${until}::timestamptz
+    WHERE NOT EXISTS (
+      SELECT FROM people_readings AS other JOIN connections ON connections.id = other.connection_id
+      WHERE connections.workspace_id = ${workspace} AND other.lease_until > ${now})
+    ON CONFLICT (connection_id) DO UPDATE SET due_at = excluded.due_at, lease = excluded.lease, lease_until = excluded.lease_until
+    WHERE people_readings.lease_until IS NULL OR people_readings.lease_until <= ${now}
+    RETURNING connection_id`;
+  return rows.length > 0;
+}
+
+/** Takes the reading that has been due for longest, in workspaces with the feature. @returns its connection; undefined: none is due */
+export async function takeDueReading(
+  { lease, now, until, dueAt }: Omit<ReadingLease, "id">,
+  sql: Queries,
+): Promise<string | undefined> {
+  const [row] = await sql<{ id: string }[]>`
+    UPDATE people_readings SET due_at = ${dueAt}, lease = ${lease}, lease_until = ${until}
+    WHERE connection_id = (
+      SELECT due.connection_id FROM people_readings AS due
+      JOIN connections ON connections.id = due.connection_id
+      JOIN workspaces ON workspaces.id = connections.workspace_id
+      WHERE due.due_at <= ${now} AND (due.lease_until IS NULL OR due.lease_until <= ${now})
+        AND 'people' = ANY (workspaces.early_access)
+      ORDER BY due.due_at LIMIT 1 FOR UPDATE OF due SKIP LOCKED)
+    RETURNING connection_id AS id`;
+  return row?.id;
+}
+
+interface EndedReading {
+  id: string;
+  lease: string;
+  at: Date;
+  dueAt: Date;
+}
+
+interface StoredPerson {
+  login: string;
+  state: PersonState;
+  secondFactor: boolean | null;
+}
+
+/**
+ * Replaces the last reading.
+ * @param updatedAt when the credentials were set that it was read with
+ * @returns false: nothing was stored, because another process has the lease, or the credentials were replaced meanwhile
+ */
+export async function replacePeople(
+  reading: EndedReading & { updatedAt: Date; people: readonly StoredPerson[]; isComplete: boolean; unknownFactor: string | null },
+  tx: Transaction,
+): Promise<boolean> {
+  const { id, lease, at, dueAt, updatedAt, people, isComplete, unknownFactor } = reading;
+  const kept = await tx`
+    UPDATE people_readings SET read_at = ${at}, is_complete = ${isComplete}, unknown_factor = ${unknownFactor},
+      credentials_at = ${updatedAt}, failing_since = NULL, failed_at = NULL, outcome = NULL, status = NULL, message = NULL,
+      due_at = ${dueAt}, lease = NULL, lease_until = NULL
+    WHERE connection_id = ${id} AND lease = ${lease}
+      AND EXISTS (SELECT FROM connections WHERE id = ${id} AND updated_at = ${updatedAt} FOR UPDATE)
+    RETURNING connection_id`;
+  if (kept.length === 0) return false;
+  await tx`DELETE FROM connection_people WHERE connection_id = ${id}`;
+  await tx`
+    INSERT INTO connection_people (connection_id, key, login, state, second_factor)
+    SELECT ${id}, person.key, person.login, person.state, person.factor
+    FROM unnest(${people.map(({ login }) => login.toLowerCase())}::text[], ${people.map(({ login }) => login)}::text[],
+      ${people.map(({ state }) => state)}::text[], ${arrayText(people, ({ secondFactor }) => secondFactor)}::boolean[])
+      AS person (key, login, state, factor)`;
+  return true;
+}
+
+/** Keeps the last good reading. @returns false: another process has the lease */
+export async function recordFailedReading(
+  failed: EndedReading & { outcome: Outcome; status: number | null; message: string },
+  tx: Transaction,
+): Promise<boolean> {
+  const { id, lease, at, dueAt, outcome, status, message } = failed;
+  const kept = await tx`
+    UPDATE people_readings SET failing_since = coalesce(failing_since, ${at}), failed_at = ${at}, outcome = ${outcome},
+      status = ${status}, message = ${message}, due_at = ${dueAt}, lease = NULL, lease_until = NULL
+    WHERE connection_id = ${id} AND lease = ${lease}
+    RETURNING connection_id`;
+  return kept.length > 0;
+}
+
+/** Ends a reading without a result. */
+export async function releaseReading({ id, lease, dueAt }: Omit<EndedReading, "at">, sql: Queries): Promise<void> {
+  await sql`
+    UPDATE people_readings SET due_at = ${dueAt}, lease = NULL, lease_until = NULL
+    WHERE connection_id = ${id} AND lease = ${lease}`;
+}
+
+/** By login. @param after the login of the last row that is known; null: from the first */
+export async function selectPeople(
+  { id, after, limit }: { id: string; after: string | null; limit: number },
+  sql: Queries,
+): Promise<StoredPerson[]> {
+  return sql<StoredPerson[]>`
+    SELECT login, state, second_factor AS "secondFactor" FROM connection_people
+    WHERE connection_id = ${id} AND key > ${(after ?? "").toLowerCase()} ORDER BY key LIMIT ${limit}`;
+}
+
+/** @returns whether there was a reading */
+export async function deleteReading(id: string, tx: Transaction): Promise<boolean> {
+  return (await tx`DELETE FROM people_readings WHERE connection_id = ${id} RETURNING connection_id`).length > 0;
 }

@@ -8,11 +8,25 @@ import { DomainError } from "../../accounts/errors.ts";
 import { findConnector, likelyConnector } from "../../connectors/catalog/find.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import * as connections from "../../connectors/connections/connections.ts";
+import * as people from "../../connectors/connections/people.ts";
 import * as schema from "../../connectors/connections/schema.ts";
 import type { ConnectionRow } from "../../connectors/connections/store.ts";
-import { inWorkspace, listOf, NamedWorkspace, NoFields, withOptionalWorkspace } from "../fields.ts";
+import { peopleLoginCharactersMax, peopleMax, peopleRowsDefault } from "../../connectors/limits.ts";
+import { csvResponse, ndjsonResponse } from "../../http/csv-response.ts";
+import type { WorkspaceRow } from "../../accounts/workspaces/store.ts";
+import { line } from "../../accounts/workspaces/fields.ts";
+import {
+  inWorkspace,
+  listOf,
+  NamedWorkspace,
+  NoFields,
+  parseRowLimit,
+  rowLimit,
+  withOptionalWorkspace,
+  wordOf,
+} from "../fields.ts";
 import { endpoint, type EndpointCall } from "../endpoint.ts";
-import { connectionTestMs } from "../limits.ts";
+import { connectionTestMs, peopleReadMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
 
 /** The path's connection and the actor; a connection outside the named workspace counts as unknown. */
@@ -21,14 +35,14 @@ async function connectionAndActor({
   input,
   actors,
   parts,
-}: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow }> {
+}: EndpointCall<{ workspace?: string }>): Promise<{ actor: Actor; row: ConnectionRow; workspace: WorkspaceRow }> {
   const found = await connections.findConnection(id, parts.sql);
   const { actor, workspace } = await actors.forResource({
     named: input.workspace,
     workspace: found.workspace,
     unknown: connections.noConnection(id),
   });
-  return { actor, row: connections.requireConnection({ id, workspace: workspace.id, row: found }) };
+  return { actor, workspace, row: connections.requireConnection({ id, workspace: workspace.id, row: found }) };
 }
 
 /** From the catalog that this gateway serves. */
@@ -137,6 +151,60 @@ export const connectionEndpoints = {
       );
     },
   }),
+  people: endpoint({
+    method: "GET",
+    path: "/connections/:id/people",
+    command: { name: "connection people", flags: { format: null } },
+    summary: "List who has an account at the vendor, as it was last read; in early access (`people`)",
+    fields: withOptionalWorkspace(
+      Type.Object({
+        limit: rowLimit({ normal: peopleRowsDefault, max: peopleMax }),
+        after: Type.Optional(
+          line("the login of a person", {
+            title: "Only those after this login",
+            maxLength: peopleLoginCharactersMax,
+          }),
+        ),
+        format: Type.Optional(wordOf(["json", "csv", "ndjson"], { title: "csv and ndjson are files with all people" })),
+      }),
+    ),
+    view: schema.PeopleView,
+    csv: true,
+    ndjson: true,
+    async handle(call) {
+      const { format = "json", limit, after = null } = call.input;
+      const asked = await connectionAndActor(call);
+      const page =
+        format === "json"
+          ? { after, limit: parseRowLimit(limit, { normal: peopleRowsDefault, max: peopleMax }) }
+          : { after: null, limit: peopleMax };
+      const found = await people.showPeople(asked, page, call.parts.sql);
+      return format === "json" ? found : peopleFile(format, found, call.id);
+    },
+  }),
+  readPeople: endpoint({
+    method: "POST",
+    path: "/connections/:id/people",
+    command: "connection read-people",
+    summary: "Read who has an account at the vendor, in a way that changes nothing there, and from then on each day",
+    fields: withOptionalWorkspace(NoFields),
+    view: schema.PeopleReading,
+    deadlineMs: peopleReadMs,
+    async handle(call) {
+      return people.readPeople(await connectionAndActor(call), call.parts);
+    },
+  }),
+  forgetPeople: endpoint({
+    method: "DELETE",
+    path: "/connections/:id/people",
+    command: "connection forget-people",
+    summary: "Delete the people that were read, and read them no more",
+    fields: withOptionalWorkspace(NoFields),
+    view: schema.PeopleForgotten,
+    async handle(call) {
+      return people.forgetPeople(await connectionAndActor(call), call.parts);
+    },
+  }),
   delete: endpoint({
     method: "DELETE",
     path: "/connections/:id",
@@ -151,3 +219,15 @@ export const connectionEndpoints = {
     },
   }),
 };
+
+/** Each row of a file says when it was read. */
+function peopleFile(format: "csv" | "ndjson", { reading, data }: schema.PeopleView, id: string): Response {
+  const read_at = reading?.read_at ?? null;
+  const name = `people-${id}`;
+  if (format === "ndjson")
+    return ndjsonResponse(
+      name,
+      data.map((person) => ({ ...person, read_at })),
+    );
+  return csvResponse({ name, ...people.peopleTable({ read_at, data }) });
+}

@@ -1,6 +1,8 @@
-/** Five vendors on one local port: each answers only the call that its documentation requires. */
+/** Vendors on one local port: each answers only the call that its documentation requires. */
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import type { ProbeFetch } from "../../../src/connectors/connections/probe.ts";
+import { createSafeFetch, type SafeFetch } from "../../../src/http/safe-fetch.ts";
+import { systemClock } from "../../../src/kernel/clock.ts";
 
 export interface Asked {
   method: string;
@@ -15,10 +17,13 @@ export type Vendor = (asked: Asked) => Response | undefined;
 export interface VendorStub extends AsyncDisposable {
   /** Redirects calls to vendors here, with the vendor's host in the header. */
   probeFetch: ProbeFetch;
+  /** The same under the bounds of real calls. */
+  callVendors: SafeFetch;
   asked: Asked[];
 }
 
 export function startVendorStub(vendors: readonly Vendor[]): VendorStub {
+  const call = createSafeFetch({ clock: systemClock, configured: () => true });
   const asked: Asked[] = [];
   const server = Bun.serve({
     port: 0,
@@ -34,6 +39,11 @@ export function startVendorStub(vendors: readonly Vendor[]): VendorStub {
   });
   return {
     asked,
+    callVendors({ url, headers, ...request }) {
+      if (url.protocol !== "https:") throw new Error(`A vendor is called by ${url.protocol}`);
+      const here = new URL(`http://127.0.0.1:${server.port}${url.pathname}${url.search}`);
+      return call({ ...request, url: here, headers: { ...headers, host: url.host } });
+    },
     async probeFetch({ method, url, headers, body }) {
       const here = `http://127.0.0.1:${server.port}${url.pathname}${url.search}`;
       const sent = { method, headers: { ...headers, host: url.host }, body: body ?? null, redirect: "manual" as const };
@@ -46,6 +56,95 @@ export function startVendorStub(vendors: readonly Vendor[]): VendorStub {
 
 const yes = (body: unknown): Response => Response.json(body);
 const no = (status = 401): Response => Response.json({ error: "It is canary-of-the-vendor that is wrong" }, { status });
+
+/** A list of people at Okta in pages of two, linked by headers. */
+export function oktaPeople(people: readonly [login: string, status: string][]): Vendor {
+  return ({ method, url, headers }) => {
+    const { origin, pathname, searchParams } = new URL(url);
+    if (method !== "GET" || origin !== "https://acme.okta.com" || pathname !== "/api/v1/users") return;
+    if (headers.get("authorization") !== "SSWS right" || searchParams.get("limit") !== "200") return no();
+    const from = Number(searchParams.get("after") ?? 0);
+    const rows = people.slice(from, from + 2).map(([login, status]) => ({
+      id: `id of ${login}`,
+      status,
+      profile: { login, email: `mail+${login}`, firstName: "canary-first-name", lastName: "Doe" },
+    }));
+    const answer = yes(rows);
+    answer.headers.append("link", `<${origin}/api/v1/users?limit=200>; rel="self"`);
+    if (from + 2 < people.length)
+      answer.headers.append("link", `<${origin}/api/v1/users?limit=200&after=${from + 2}>; rel="next"`);
+    return answer;
+  };
+}
+
+const tokens: Record<string, string> = {
+  "https://oauth2.googleapis.com/token": "google-token",
+  "https://login.microsoftonline.com/tenant-1/oauth2/v2.0/token": "entra-token",
+};
+
+/** Gives each of the two vendors its token. */
+export const tokenVendor: Vendor = ({ method, url }) => {
+  const token = method === "POST" ? tokens[url] : undefined;
+  return token === undefined ? undefined : yes({ access_token: token, token_type: "Bearer", expires_in: 3599 });
+};
+
+/** https://developers.google.com/workspace/admin/directory/v1/guides/manage-users#get_all_users */
+export const googlePeople: Vendor = ({ method, url, headers }) => {
+  const { origin, pathname, searchParams } = new URL(url);
+  if (method !== "GET" || origin + pathname !== "https://admin.googleapis.com/admin/directory/v1/users") return;
+  const { pageToken, ...asked } = Object.fromEntries(searchParams);
+  const wanted = { customer: "C01", maxResults: "500", orderBy: "email", fields: asked["fields"] };
+  if (headers.get("authorization") !== "Bearer google-token" || !Bun.deepEquals(asked, wanted)) return no(400);
+  if (pageToken === undefined) {
+    const users = [
+      { primaryEmail: "liz@acme.example", suspended: false, archived: false, isEnrolledIn2Sv: true },
+      { primaryEmail: "bob@acme.example", suspended: true, archived: false, isEnrolledIn2Sv: false },
+    ];
+    return yes({ kind: "admin#directory#users", users, nextPageToken: "page + 2" });
+  }
+  return pageToken === "page + 2"
+    ? yes({ users: [{ primaryEmail: "old@acme.example", suspended: true, archived: true, isEnrolledIn2Sv: false }] })
+    : no(400);
+};
+
+/** @param report false: the tenant has no licence for the report of authentication methods */
+export function entraPeople(report: boolean): Vendor {
+  const base = "https://graph.microsoft.com/v1.0";
+  return ({ method, url, headers }) => {
+    if (method !== "GET" || !url.startsWith(base)) return;
+    if (headers.get("authorization") !== "Bearer entra-token") return no();
+    const user = (userPrincipalName: string, accountEnabled: boolean) => ({ userPrincipalName, accountEnabled });
+    if (url === `${base}/users?$select=userPrincipalName,accountEnabled&$top=999`) {
+      const value = [user("Adams@contoso.example", true), user("guest_acme.example#EXT#@contoso.onmicrosoft.com", true)];
+      return yes({ "@odata.nextLink": `${base}/users?$top=999&$skiptoken=RFN`, value });
+    }
+    if (url === `${base}/users?$top=999&$skiptoken=RFN`) return yes({ value: [user("left@contoso.example", false)] });
+    if (url !== `${base}/reports/authenticationMethods/userRegistrationDetails`) return;
+    if (!report)
+      return Response.json({ error: { code: "Authentication_RequestFromNonPremiumTenantOrB2CTenant" } }, { status: 403 });
+    const details = (userPrincipalName: string, isMfaRegistered: boolean) => ({ userPrincipalName, isMfaRegistered });
+    return yes({ value: [details("adams@contoso.example", true), details("left@contoso.example", false)] });
+  };
+}
+
+/** Organizations of GitHub: `acme`, whose owner asks, and `guests`, whose member asks. */
+export const gitHubPeople: Vendor = ({ method, url, headers }) => {
+  const { origin, pathname, searchParams } = new URL(url);
+  if (method !== "GET" || origin !== "https://api.github.com") return;
+  if (headers.get("authorization") !== "Bearer right" || headers.get("x-github-api-version") === null) return no();
+  const member = /^\/user\/memberships\/orgs\/(acme|guests)$/.exec(pathname)?.[1];
+  if (member !== undefined) return yes({ state: "active", role: member === "acme" ? "admin" : "member" });
+  if (pathname === "/orgs/guests/members") {
+    return searchParams.has("filter") ? no(422) : yes([{ login: "octocat" }, { login: "visitor" }]);
+  }
+  if (searchParams.get("filter") === "2fa_disabled") return yes([{ login: "HUBOT" }]);
+  if (pathname === "/orgs/acme/members") {
+    const answer = yes([{ login: "octocat" }, { login: "hubot" }]);
+    answer.headers.set("link", `<${origin}/organizations/1/members?per_page=100&page=2>; rel="next", <${origin}/x>; rel="last"`);
+    return answer;
+  }
+  return pathname === "/organizations/1/members" ? yes([{ login: "monalisa" }]) : undefined;
+};
 
 export const oktaVendor: Vendor = ({ method, url, headers }) => {
   if (`${method} ${url}` !== "GET https://acme.okta.com/api/v1/users?limit=1") return;

@@ -82,6 +82,8 @@ const words: Record<AuditKind, string> = {
   "connection.credentials.replaced": "Credentials replaced",
   "connection.tested": "Connection tested",
   "connection.deleted": "Connection deleted",
+  "connection.people.read": "People of a connection read",
+  "connection.people.forgotten": "People of a connection deleted",
   "provider.added": "Provider added",
   "provider.tested": "Provider tested",
   "provider.disabled": "Provider disabled",

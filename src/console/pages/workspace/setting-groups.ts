@@ -41,6 +41,10 @@ const features: Record<EarlyAccess, Pick<Setting, "label" | "hint">> = {
     label: "Usage statements",
     hint: "The page Statements has a statement of each month, which closes and never changes.",
   },
+  people: {
+    label: "People of connections",
+    hint: "Connections to Okta, Google Workspace, Microsoft Entra ID and GitHub list who has an account there. Off: what was read stays, and nothing is read.",
+  },
 };
 
 export const settingGroups: readonly SettingGroup[] = [
