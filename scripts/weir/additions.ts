@@ -107,6 +107,13 @@ export const additions: Readonly<Record<string, Addition>> = {
   },
   "provider list": { columns: ["id", "name", "state", "models", "callable", "key", "masked", "problem"] },
   "provider-key list": { columns: ["id", "provider", "name", "masked", "state", "zero_data_retention", "last_used_at"] },
+  "connection people": {
+    flags: [
+      { name: "format", field: "format", value: oneOf("csv", "ndjson"), help: "all people as CSV or as lines of JSON" },
+      { name: "output", field: "output", value: file, help: "the file for --format; default: standard output" },
+    ],
+    send: async (fields, sending) => (await import("./verbs/connection.ts")).listPeople(fields, sending),
+  },
   "advisories list": { columns: ["ecosystem", "known", "sync_began_at", "synced_at", "imported_at", "newest_record"] },
   "advisories count": { columns: ["ecosystem", "records", "projects"] },
   "advisories import": {

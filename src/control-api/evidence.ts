@@ -1,6 +1,6 @@
 /**
- * The evidence pack of a workspace, for those who audit it: who changed what, the members, the keys without their secrets, and the closed
- * statements, each as a file, with the SHA-256 of every file.
+ * The evidence pack of a workspace, for those who audit it: who changed what, the members, the keys without their secrets, the closed
+ * statements and the people of connections, each as a file, with the SHA-256 of every file.
  *
  * The audit log and closed statements never change, so a pack of the same times has the same files of both. Members and keys are those of
  * the moment. A statement's file is the text that was hashed when it closed, so its sum is the one that the statement shows. Files are made
@@ -13,6 +13,8 @@ import { type Actor, authorize, overseers } from "../accounts/audit/actor.ts";
 import { listAudit, type AuditView } from "../accounts/audit/list.ts";
 import { listKeys } from "../accounts/keys/keys.ts";
 import { listMembers } from "../accounts/members/members.ts";
+import { peopleOfWorkspace } from "../connectors/connections/people.ts";
+import { peopleTable } from "../connectors/connections/schema.ts";
 import { closedTexts } from "../gateway/statements/statements.ts";
 import { csvText } from "../http/csv-response.ts";
 import { text, textOrNull } from "../http/json-schema.ts";
@@ -82,6 +84,8 @@ async function* contents(asked: Evidence, notes: string[], sources: Sources): As
   yield { name: "members.csv", content: await membersFile(asked, sources) };
   yield { name: "keys.csv", content: await keysFile(asked, sources) };
   yield* statementFiles(asked, notes, sources);
+  for await (const { id, readAt, people } of peopleOfWorkspace(asked.workspace, sources.sql))
+    yield { name: `people/${id}.csv`, content: csvText(peopleTable({ read_at: readAt, data: people })) };
   yield { name: "README.txt", content: readme(asked, notes, sources) };
 }
 
@@ -203,6 +207,7 @@ audit-*.csv        changes from ${since} to ${isoTime(to.getTime())}, newest fir
 members.csv        the members at that moment
 keys.csv           the keys at that moment, without their secrets
 statements/*.json  the closed statements of these months, as they were hashed
+people/*.csv       who has an account at a connection's vendor, as it was last read; in early access
 SHA256SUMS         the SHA-256 of every other file: sha256sum -c SHA256SUMS
 ${notes.map((note) => `\n${note}\n`).join("")}`;
 }

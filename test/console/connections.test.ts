@@ -126,4 +126,38 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
       "/console/sign-in?next=%2Fconsole%2Fconnect%2Fokta",
     );
   });
+
+  test("people are shown with time and source, what they lack and why readings fail, to those who manage or audit", async () => {
+    const path = await saved();
+    expect((await world.get(at(path), admin)).text).not.toContain("Read them now");
+    await world.control.expect("PATCH", "/workspaces/acme", { body: { early_access: ["people"] } });
+    expect((await world.get(at(path), admin)).text).toContain("Read them now");
+    const row = (login: string) => ({ status: "LOCKED_OUT", profile: { login } });
+    const people = Array.from({ length: 51 }, (_, index) => row(`<b>${String(index).padStart(2, "0")}@acme.example`));
+    world.control.callVendors = async () => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(people)) });
+    const act = (action: string) => world.post(at(path), { action }, admin);
+    expect((await act("read-people")).status).toBe(303);
+    const { text } = await world.get(at(path), admin);
+    expect(text).toContain("51 people, read");
+    expect(text).toContain("<code>GET /api/v1/users</code>");
+    expect([text.includes("&lt;b&gt;00@acme.example"), text.includes("<b>00"), text.includes("50@acme.example</")]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(text).toContain("one person at a time");
+    expect(text).toMatch(/people\?workspace=ws-[a-z0-9]+&amp;format=ndjson/);
+    const next = /href="([^"]*after=[^"]*)" rel="next"/.exec(text)?.[1] ?? "";
+    expect((await world.get(next.replaceAll("&amp;", "&"), admin)).text).toContain("50@acme.example");
+    world.control.callVendors = async () => ({ status: 403, headers: {}, body: Buffer.from("{}") });
+    await act("read-people");
+    const failed = (await world.get(at(path), admin)).text;
+    expect(failed).toContain("Readings have failed since");
+    expect(failed).toContain("those of the last good one");
+    const auditor = (await world.get(at(path), await world.signIn("auditor@acme"))).text;
+    expect([auditor.includes("51 people"), auditor.includes("Read again")]).toEqual([true, false]);
+    expect((await world.get(at(path), await world.signIn("member@acme"))).text).not.toContain("51 people");
+    await act("forget-people");
+    expect((await world.get(at(path), admin)).text).toContain("Read them now");
+  });
 });

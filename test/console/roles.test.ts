@@ -289,7 +289,7 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     for (const { role, isLate } of [...roles.map((one) => ({ role: one, isLate: false })), ...late]) {
       const settings = {
         enabled: true,
-        early_access: action === "switch-on" ? [] : ["own_keys", "models_page", "usage_statements"],
+        early_access: action === "switch-on" ? [] : ["own_keys", "models_page", "usage_statements", "people"],
         prompt_storage: false,
         cost_in_answers: false,
         fallbacks: true,

@@ -50,6 +50,9 @@ const requests: [string, string, (ids: Ids) => string, (ids: Ids) => object | nu
   ["the end of a prompt", "POST", () => "/prompts/delete", ({ generation: id }) => ({ id })],
   ["a connection's test", "POST", ({ connection }) => `/connections/${connection}/test`, none],
   ["a connection's credentials", "PUT", ({ connection: id }) => `/connections/${id}/credentials`, () => ({ credentials })],
+  ["a connection's people", "GET", ({ connection }) => `/connections/${connection}/people`, none],
+  ["a reading of a connection's people", "POST", ({ connection }) => `/connections/${connection}/people`, none],
+  ["the end of a connection's people", "DELETE", ({ connection }) => `/connections/${connection}/people`, none],
   ["a connection's end", "DELETE", ({ connection }) => `/connections/${connection}`, none],
 ];
 

@@ -264,7 +264,10 @@ export async function testConnection(
 }
 
 /** @throws DomainError unavailable if SECRETS_KEY no longer has the key that sealed it */
-export async function openConnection(row: store.ConnectionRow, sources: { sql: Queries; keyring: Keyring }): Promise<Credentials> {
+export async function openConnection(
+  row: store.ConnectionRow,
+  sources: { sql: Queries; keyring: Keyring },
+): Promise<Credentials> {
   try {
     const key = await findDataKey(row.workspace, sources);
     if (key) return openCredentials(await store.selectFields(row.id, sources.sql), row, key);

@@ -8,7 +8,15 @@
  */
 import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
 import { keysIn, placeholder, type DeclaredProbe, type Pair } from "../catalog/files/schema.ts";
-import { CredentialError, headerText, requestToken, vendorOrigin, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
+import {
+  CredentialError,
+  headerText,
+  requestToken,
+  vendorOrigin,
+  type Probe,
+  type ProbeAnswer,
+  type ProbeFetch,
+} from "./probe.ts";
 
 type Value = (key: string) => string;
 

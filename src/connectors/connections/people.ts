@@ -36,7 +36,10 @@ export interface PeopleWorkspace {
 }
 
 /** Whether Weir reads people with a connection's credentials, in a workspace that has the feature. */
-export function hasPeople(connection: { connector: string; fields: readonly string[] }, { earlyAccess }: PeopleWorkspace): boolean {
+export function hasPeople(
+  connection: { connector: string; fields: readonly string[] },
+  { earlyAccess }: PeopleWorkspace,
+): boolean {
   return earlyAccess.includes("people") && peopleSourceFor(connection) !== undefined;
 }
 
@@ -61,7 +64,11 @@ export async function showPeople(
   if (reading === undefined) return { reading: null, data: [], next: null };
   const found = await store.selectPeople({ id: row.id, after, limit: limit + 1 }, sql);
   const data = found.slice(0, limit).map(viewPerson);
-  return { reading: viewReading(reading, { row, source }), data, next: found.length > limit ? (data.at(-1)?.login ?? null) : null };
+  return {
+    reading: viewReading(reading, { row, source }),
+    data,
+    next: found.length > limit ? (data.at(-1)?.login ?? null) : null,
+  };
 }
 
 /**
@@ -78,7 +85,10 @@ export async function readPeople({ actor, workspace, row }: Asked, parts: Readin
   await countAct({ workspace: workspace.id, act: "readings of people", max: peopleReadingsPerHourMax }, parts);
   const taken = leaseAt(clock.now());
   if (!(await store.takeReading({ ...taken, id: row.id, workspace: workspace.id }, sql))) {
-    throw new DomainError("conflict", "Cannot read people now: another reading of the workspace is running, which takes minutes at most");
+    throw new DomainError(
+      "conflict",
+      "Cannot read people now: another reading of the workspace is running, which takes minutes at most",
+    );
   }
   const isStored = await readAndStore({ actor, row, source, lease: taken.lease }, parts);
   const reading = await store.selectReading(row.id, sql);
@@ -97,12 +107,6 @@ export async function forgetPeople({ actor, workspace, row }: Asked, sources: So
     const event: AuditEvent = { event: "connection.people.forgotten", workspace: workspace.id, target: row.id, changes: {} };
     return { result: { id: row.id, forgotten }, event: forgotten ? event : null };
   });
-}
-
-/** People as a table, each with the time of the reading. */
-export function peopleTable({ read_at, data }: { read_at: string | null; data: readonly PersonView[] }) {
-  const rows = data.map(({ login, state, second_factor: factor }) => [login, state, factor === null ? null : String(factor), read_at]);
-  return { columns: ["login", "state", "second_factor", "read_at"], rows };
 }
 
 /** A workspace's readings for its export, with all people of each. */
@@ -271,7 +275,8 @@ function viewReading(
   reading: store.ReadingRow,
   { row, source }: { row: Pick<store.ConnectionRow, "updatedAt">; source: PeopleSource },
 ): PeopleReading {
-  const { id, readAt, people, isComplete, unknownFactor, credentialsAt, failingSince, failedAt, outcome, status, message } = reading;
+  const { id, readAt, people, isComplete, unknownFactor, credentialsAt, failingSince, failedAt, outcome, status, message } =
+    reading;
   const hasFailed = failingSince !== null && failedAt !== null && outcome !== null;
   return {
     connection_id: id,

@@ -111,7 +111,10 @@ export async function requestToken(
 }
 
 /** Exchanges credentials for a token, then calls with it. Without a token, the result is the vendor's answer. */
-export async function callWithToken({ url, ...request }: TokenRequest & { url: URL }, probeFetch: ProbeFetch): Promise<ProbeAnswer> {
+export async function callWithToken(
+  { url, ...request }: TokenRequest & { url: URL },
+  probeFetch: ProbeFetch,
+): Promise<ProbeAnswer> {
   const { answer, token } = await requestToken(request, probeFetch);
   if (token === null) return answer;
   return probeFetch({ method: "GET", url, headers: { accept: "application/json", authorization: `Bearer ${token}` } });

@@ -106,6 +106,17 @@ export const PersonView = Type.Object({
 });
 export type PersonView = Static<typeof PersonView>;
 
+/** People as a table, each with the time of the reading. */
+export function peopleTable({ read_at, data }: { read_at: string | null; data: readonly PersonView[] }) {
+  const rows = data.map(({ login, state, second_factor: factor }) => [
+    login,
+    state,
+    factor === null ? null : String(factor),
+    read_at,
+  ]);
+  return { columns: ["login", "state", "second_factor", "read_at"], rows };
+}
+
 /** The last good reading, and what became of the last one. */
 export const PeopleReading = Type.Object({
   connection_id: Type.String({ description: "Id of the connection" }),

@@ -195,7 +195,10 @@ export interface PagedList {
 }
 
 /** @throws PeopleError for a page on another host, or one that was already read */
-export async function* pagesOf({ url: first, headers, right, next }: PagedList, calls: VendorCalls): AsyncGenerator<unknown, void> {
+export async function* pagesOf(
+  { url: first, headers, right, next }: PagedList,
+  calls: VendorCalls,
+): AsyncGenerator<unknown, void> {
   const seen = new Set<string>();
   for (let url = first; ;) {
     seen.add(url.href);

@@ -166,7 +166,8 @@ const googleWorkspace: PeopleSource = {
       return following.href;
     };
     const people = new Gathered();
-    const read = (page: unknown) => (isJsonObject(page) && page["users"] === undefined ? [] : rowsIn(page, "users")).map(googlePerson);
+    const read = (page: unknown) =>
+      (isJsonObject(page) && page["users"] === undefined ? [] : rowsIn(page, "users")).map(googlePerson);
     await gather({ url, headers: bearer(token), right, next }, people, { calls, read });
     return people.found("Google left it out for some people");
   },
@@ -269,7 +270,10 @@ function organizationsIn(text: string): string[] {
   const names = [...new Set(text.split(/[\s,;]+/).filter((name) => name !== ""))];
   const areNames = names.every((name) => /^[a-z0-9][a-z0-9-]{0,38}$/i.test(name));
   if (areNames && names.length > 0 && names.length <= limits.peopleOrganizationsMax) return names;
-  throw new CredentialError("orgs", `names of 1 to ${limits.peopleOrganizationsMax} organizations are needed, separated by commas`);
+  throw new CredentialError(
+    "orgs",
+    `names of 1 to ${limits.peopleOrganizationsMax} organizations are needed, separated by commas`,
+  );
 }
 
 async function readOrganization(
@@ -323,7 +327,13 @@ async function ownsOrganization(
 const sources: readonly PeopleSource[] = [github, googleWorkspace, microsoftEntraId, okta];
 
 /** @returns undefined: Weir does not read people with these fields */
-export function peopleSourceFor({ connector, fields }: { connector: string; fields: readonly string[] }): PeopleSource | undefined {
+export function peopleSourceFor({
+  connector,
+  fields,
+}: {
+  connector: string;
+  fields: readonly string[];
+}): PeopleSource | undefined {
   return sources.find((source) => source.connector === connector && source.needs.every((key) => fields.includes(key)));
 }
 

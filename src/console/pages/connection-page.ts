@@ -3,6 +3,8 @@
  * there is a test. The connection's page then shows its last test, and can replace the credentials or delete it. The form is that of the
  * vendor's public page, whose link leads here to the choice of a workspace.
  *
+ * Those who manage or audit the workspace see who has an account at the vendor, where Weir reads that.
+ *
  * No page shows a credential or a typed secret again. New credentials replace all old ones, and a connection stays even if its test fails.
  */
 import { labelsOf } from "../../connectors/catalog/files/columns.ts";
@@ -15,7 +17,7 @@ import { credentialCharactersMax, credentialTextCharactersMax } from "../../conn
 import { hintsOf, isLong } from "../../connectors/pages/credential-form.ts";
 import { grantOfSet } from "../../connectors/pages/set-up-page.ts";
 import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
-import { connectionTestMs } from "../../control-api/limits.ts";
+import { connectionTestMs, peopleReadMs } from "../../control-api/limits.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
 import { outward } from "../../http/page.ts";
@@ -25,6 +27,7 @@ import { idToCopy, thingPage } from "../look/thing.ts";
 import { actDialog, formState, hiddenFields, signInFirst } from "../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../page.ts";
 import { workspacePath } from "../redirect.ts";
+import { peopleActions, peopleSection } from "./people-section.ts";
 import {
   searchConnectors,
   requireConnector,
@@ -232,9 +235,9 @@ const connectionPage: Page = {
   ...shared,
   path: "/connections/:id",
   roles: ["member", "auditor", "admin", "super_admin"],
-  deadlineMs: connectionTestMs,
+  deadlineMs: peopleReadMs,
   render: renderConnection,
-  actions: { rename, test, replace, delete: remove },
+  actions: { rename, test, replace, ...peopleActions, delete: remove },
 };
 
 /** For browsers without script, where the dialog cannot open. */
@@ -261,7 +264,11 @@ async function renderConnection(call: PageCall): Promise<PageContent> {
     lead: connection.name === null ? null : product,
     actions: buttons,
     main: markup`${dialogs}
-      ${thingPage({ facts: connectionFacts(connection), note, main: section("test", "Last test", lastTest(connection)) })}`,
+      ${thingPage({
+        facts: connectionFacts(connection),
+        note,
+        main: markup`${section("test", "Last test", lastTest(connection))}${await peopleSection(connection, call)}`,
+      })}`,
   };
 }
 

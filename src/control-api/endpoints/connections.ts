@@ -229,5 +229,5 @@ function peopleFile(format: "csv" | "ndjson", { reading, data }: schema.PeopleVi
       name,
       data.map((person) => ({ ...person, read_at })),
     );
-  return csvResponse({ name, ...people.peopleTable({ read_at, data }) });
+  return csvResponse({ name, ...schema.peopleTable({ read_at, data }) });
 }

@@ -181,6 +181,21 @@ test("connections match the document", async () => {
   await ask("delete /api/console/connections/{id}", 404, { id });
 });
 
+test("people of connections match the document", async () => {
+  const { workspace } = customer;
+  // The domain is not the vendor's, so that no call is made.
+  const form = { workspace, connector: "okta", credentials: { okta_domain: "none.example", api_token: "a" } };
+  const id = String((await ask("post /api/console/connections", 201, { body: form }))["id"]);
+  await ask("get /api/console/connections/{id}/people", 404, { id });
+  await on.fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: ["people"] });
+  expect(await ask("get /api/console/connections/{id}/people", 200, { id })).toMatchObject({ reading: null });
+  const read = await ask("post /api/console/connections/{id}/people", 200, { id, body: {} });
+  expect(read).toMatchObject({ failure: { outcome: "unusable" } });
+  for (const format of ["csv", "ndjson"])
+    await ask("get /api/console/connections/{id}/people", 200, { id, query: `?format=${format}` });
+  await ask("delete /api/console/connections/{id}/people", 200, { id });
+});
+
 test("alerts match the document", async () => {
   const { workspace } = customer;
   const { id: rule } = await ask("post /api/console/alert-rules", 201, { body: { workspace, kind: "key_month" } });
