@@ -25,6 +25,8 @@ import {
   readMcpOrigins,
   readTrustedProxies,
   readStripe,
+  readAws,
+  type AwsAccount,
   type StripeConfig,
 } from "./process/environment/services.ts";
 import { unreadVariables } from "./process/environment/known-variables.ts";
@@ -81,6 +83,8 @@ export interface Config {
   stripe: StripeConfig | null;
   /** Origins whose pages may call `/mcp`, besides those of this machine, in lower case. */
   mcpOrigins: readonly string[];
+  /** This service's account at AWS, which roles of customers trust; null: none is set. */
+  aws: AwsAccount | null;
   /** Addresses of the APIs that repositories are imported from, each without a trailing slash. */
   hostUrls: { github: string; gitlab: string };
   /** The address below which are `<ecosystem>/all.zip`, and whether the operator named it. */
@@ -152,6 +156,7 @@ export function readWorkerConfig(environment: Environment = process.env): Config
     sandbox: oneOf(environment, "SANDBOX", distributed ? "off" : "on", ["on", "off"]) === "on",
     mail: readMail(environment),
     stripe: readStripe(environment, publicUrl),
+    aws: readAws(environment),
     advisories: { url: hostUrl(environment, "ADVISORIES_URL", osvArchives), isNamed: Boolean(environment["ADVISORIES_URL"]) },
     outbound: outboundOf(environment),
     mcpOrigins: readMcpOrigins(environment),

@@ -5,6 +5,7 @@
 import type { Database } from "../backing/backing.ts";
 import type { Notification } from "../backing/bus.ts";
 import type { FleetView } from "../backing/fleet-state.ts";
+import type { AwsAccount } from "../process/environment/services.ts";
 import type { ServiceView } from "../process/health.ts";
 import type { SafeFetch } from "../http/safe-fetch.ts";
 import type { ProbeFetch } from "../connectors/connections/probe.ts";
@@ -64,6 +65,8 @@ export interface ControlParts {
   probeFetch: ProbeFetch;
   /** Calls vendors for readings of people: public hosts only. */
   callVendors: SafeFetch;
+  /** This service's account at AWS, which roles of customers trust; null: none is set. */
+  aws: AwsAccount | null;
   /** Calls alert webhooks for their tests: public hosts, and this machine if `isLocal`. */
   callWebhook: SafeFetch;
   /** Whether only this machine reaches the service, so that webhooks may be on it. */

@@ -295,6 +295,7 @@ function controlParts(parts: FrontParts, gateway: Gateway) {
     connectors,
     probeFetch: createProbeFetch({ clock }),
     callVendors: createSafeFetch({ clock }),
+    aws: config.aws,
     callWebhook: webhookFetch({ clock, isLocal: config.isLocal }),
     isLocal: config.isLocal,
     sendsMail: config.mail !== null,

@@ -122,6 +122,7 @@ export class Control {
       oidc: null,
       connectors: this.connectors,
       probeFetch: (request) => this.probeFetch(request),
+      aws: null,
       callVendors: (request) => this.callVendors(request),
       callWebhook: (request) => this.callWebhook(request),
       isLocal: false,

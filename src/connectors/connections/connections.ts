@@ -23,10 +23,12 @@ import { isoTime, type Clock } from "../../kernel/clock.ts";
 import { errorCode } from "../../kernel/error-code.ts";
 import { type WorkspaceId, newConnectionId } from "../../kernel/ids.ts";
 import { SealError } from "../../kernel/seal-key.ts";
+import type { AwsAccount } from "../../process/environment/services.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { connectionsPerWorkspaceMax } from "../limits.ts";
+import { roleProbe, viewRole } from "./aws-role.ts";
 import { checkCredentials, sealCredentials, openCredentials, type Credentials } from "./credentials.ts";
-import { CredentialError, valueOf, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
+import { CredentialError, valueOf, VendorError, type Probe, type ProbeAnswer, type ProbeFetch } from "./probe.ts";
 import { probeFor } from "./probes.ts";
 import type {
   ConnectionView,
@@ -66,19 +68,27 @@ export function noConnection(id: string): DomainError {
 /** In order of creation, without credentials. @param workspace null: the first of all workspaces */
 export async function listConnections(
   workspace: WorkspaceId | null,
-  { sql, find }: Found & { sql: Queries },
+  { sql, find, aws }: Found & { sql: Queries },
 ): Promise<ConnectionView[]> {
   const rows = await store.selectConnections({ workspace, limit: connectionsPerWorkspaceMax }, sql);
-  return rows.map((row) => viewConnection(row, find(row.connector)));
+  return rows.map((row) => viewConnection(row, { connector: find(row.connector), aws }));
 }
 
-/** Finds a connector in the catalog that is served. */
-interface Found {
+interface Found extends Account {
+  /** Finds a connector in the catalog that is served. */
   find(id: string): ConnectorRow | undefined;
 }
 
+interface Account {
+  /** This service's account at AWS; null: none is set. */
+  aws: AwsAccount | null;
+}
+
 /** @param connector undefined: the catalog no longer has it */
-export function viewConnection(row: store.ConnectionRow, connector: ConnectorRow | undefined): ConnectionView {
+export function viewConnection(
+  row: store.ConnectionRow,
+  { connector, aws }: Account & { connector: ConnectorRow | undefined },
+): ConnectionView {
   return {
     id: row.id,
     workspace_id: row.workspace,
@@ -89,7 +99,8 @@ export function viewConnection(row: store.ConnectionRow, connector: ConnectorRow
     fields: row.fields,
     created_at: isoTime(row.createdAt.getTime()),
     updated_at: isoTime(row.updatedAt.getTime()),
-    testable: probeFor(row, connector) !== undefined,
+    role_access: viewRole(row, aws),
+    testable: (probeFor(row, connector) ?? roleProbe(row, aws)) !== undefined,
     last_test: viewTest(row),
   };
 }
@@ -101,7 +112,7 @@ export function viewConnection(row: store.ConnectionRow, connector: ConnectorRow
  */
 export async function createConnection(
   { actor, workspace, connector, form }: { actor: Actor; workspace: WorkspaceId; connector: ConnectorRow; form: ConnectionForm },
-  { keyring, ...sources }: Sources & { keyring: Keyring },
+  { keyring, aws, ...sources }: Sources & Account & { keyring: Keyring },
 ): Promise<ConnectionView> {
   authorize(actor, { roles: managers, action: "connect a vendor" });
   const method = methodOf(form, connector);
@@ -122,7 +133,7 @@ export async function createConnection(
       target: id,
       changes: changedFields({ before: {}, after }),
     };
-    return { result: viewConnection(await findConnection(id, tx), connector), event };
+    return { result: viewConnection(await findConnection(id, tx), { connector, aws }), event };
   });
 }
 
@@ -133,7 +144,7 @@ export async function createConnection(
  */
 export async function renameConnection(
   request: { actor: Actor; workspace: WorkspaceId; id: string; connector: ConnectorRow | undefined; form: ConnectionName },
-  sources: Sources,
+  { aws, ...sources }: Sources & Account,
 ): Promise<ConnectionView> {
   const { actor, workspace, id, connector, form } = request;
   authorize(actor, { roles: managers, action: "rename a connection" });
@@ -144,7 +155,7 @@ export async function renameConnection(
     await store.updateName({ id, name }, tx);
     const event =
       Object.keys(changes).length === 0 ? null : ({ event: "connection.renamed", workspace, target: id, changes } as const);
-    return { result: viewConnection({ ...row, name }, connector), event };
+    return { result: viewConnection({ ...row, name }, { connector, aws }), event };
   });
 }
 
@@ -155,7 +166,7 @@ export async function renameConnection(
  */
 export async function replaceCredentials(
   request: { actor: Actor; workspace: WorkspaceId; id: string; connector: ConnectorRow; form: NewCredentials },
-  { keyring, ...sources }: Sources & { keyring: Keyring },
+  { keyring, aws, ...sources }: Sources & Account & { keyring: Keyring },
 ): Promise<ConnectionView> {
   const { actor, workspace, id, connector, form } = request;
   authorize(actor, { roles: managers, action: "replace a connection's credentials" });
@@ -166,7 +177,7 @@ export async function replaceCredentials(
     const key = await dataKeyOf(workspace, { sql: tx, keyring });
     await store.writeFields({ id, fields: sealCredentials(credentials, row, key) }, tx);
     await store.updateCredentialSet({ id, credentialSet: set, at: sources.clock.now() }, tx);
-    const view = viewConnection(await findConnection(id, tx), connector);
+    const view = viewConnection(await findConnection(id, tx), { connector, aws });
     const before = { credential_set: row.credentialSet, fields: row.fields };
     const changes = changedFields({ before, after: { credential_set: set, fields: view.fields } });
     return { result: view, event: { event: "connection.credentials.replaced", workspace, target: id, changes } };
@@ -244,11 +255,11 @@ function tooMany(): DomainError {
  */
 export async function testConnection(
   { actor, workspace, id }: { actor: Actor; workspace: WorkspaceId; id: string },
-  { keyring, probeFetch, sql, clock, find }: Sources & Found & { keyring: Keyring; probeFetch: ProbeFetch },
+  { keyring, probeFetch, sql, clock, find, aws }: Sources & Found & { keyring: Keyring; probeFetch: ProbeFetch },
 ): Promise<ConnectionTest> {
   authorize(actor, { roles: managers, action: "test a connection" });
   const row = requireConnection({ id, workspace, row: await findConnection(id, sql) });
-  const probe = probeFor(row, find(row.connector));
+  const probe = probeFor(row, find(row.connector)) ?? roleProbe(row, aws);
   if (!probe) throw new DomainError("conflict", `There is no test for this connection to "${row.connector}"`);
   const credentials = await openConnection(row, { sql, keyring });
   // Many tests would reveal which stolen credentials work.
@@ -289,6 +300,7 @@ async function run(probe: Probe, credentials: Credentials, parts: { probeFetch: 
     return judge(await probe.call(valueOf(credentials), parts), probe.lacksGrant ?? []);
   } catch (error) {
     if (error instanceof CredentialError) return { outcome: "unusable", status: null, message: error.message };
+    if (error instanceof VendorError) return { outcome: error.outcome, status: error.status, message: error.message };
     return { outcome: "unreachable", status: null, message: whyUnreachable(error) };
   }
 }

@@ -9,6 +9,7 @@ import { BaseUrlError, parseBaseUrl } from "../../http/public-address.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { nearest } from "../../kernel/text.ts";
 import type { SealKey } from "../../kernel/seal-key.ts";
+import { askedFields } from "../catalog/files/columns.ts";
 import type { Field } from "../catalog/files/schema.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
@@ -26,11 +27,14 @@ interface Filled {
  * @throws DomainError invalid_field for a field that is unknown, missing or of the wrong kind, without its value
  */
 export function checkCredentials({ set, credentials }: Filled, { credential_sets }: ConnectorRow): Credentials {
-  const fields = credential_sets[set]?.fields ?? [];
+  const all = credential_sets[set]?.fields ?? [];
+  const fields = askedFields({ fields: all });
   if (set > 0 && set >= credential_sets.length) {
     throw invalid("credential_set", `Cannot take ${set} as credential_set: the form has ${credential_sets.length}, from 0`);
   }
   for (const key of Object.keys(credentials)) {
+    const made = all.find((field) => field.key === key && field.generated);
+    if (made) throw invalid(key, `Cannot take a value of "${key}": Weir makes it, and the connection shows it`);
     if (!fields.some((field) => field.key === key)) throw unknownField(key, fields);
   }
   const filled = fields.flatMap((field): [string, string][] => {

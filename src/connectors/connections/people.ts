@@ -24,10 +24,10 @@ import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import * as limits from "../limits.ts";
 import { findConnection, openConnection, whyUnreachable } from "./connections.ts";
-import { CredentialError, valueOf } from "./probe.ts";
+import { CredentialError, valueOf, VendorError } from "./probe.ts";
 import type { Outcome, PeopleForgotten, PeopleReading, PeopleView, PersonView } from "./schema.ts";
 import * as store from "./store.ts";
-import { PeopleError, VendorCalls } from "./vendor-calls.ts";
+import { VendorCalls } from "./vendor-calls.ts";
 import { type FoundPeople, peopleFieldsOf, type PeopleSource, peopleSourceFor } from "./vendor-people.ts";
 
 export interface PeopleWorkspace {
@@ -226,7 +226,7 @@ async function tryReading(
     return await source.read(valueOf(credentials), new VendorCalls(parts));
   } catch (error) {
     parts.signal?.throwIfAborted();
-    if (error instanceof PeopleError) return { outcome: error.outcome, status: error.status, message: error.message };
+    if (error instanceof VendorError) return { outcome: error.outcome, status: error.status, message: error.message };
     if (error instanceof CredentialError || error instanceof DomainError)
       return { outcome: "unusable", status: null, message: error.message };
     return { outcome: "unreachable", status: null, message: whyUnreachable(error) };

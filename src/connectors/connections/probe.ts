@@ -9,6 +9,7 @@ import { createSafeFetch, type SafeFetchOptions } from "../../http/safe-fetch.ts
 import type { Clock } from "../../kernel/clock.ts";
 import { probeAnswerBytesMax, probeCallMs } from "../limits.ts";
 import type { Credentials } from "./credentials.ts";
+import type { Outcome } from "./schema.ts";
 
 interface ProbeRequest {
   method: "GET" | "POST";
@@ -50,6 +51,19 @@ export class CredentialError extends Error {
   constructor(field: string, needed: string) {
     super(`The field "${field}" cannot be used: ${needed}`);
     this.field = field;
+  }
+}
+
+/** What a vendor's answers mean, in words of ours: the message has none of the vendor's text. */
+export class VendorError extends Error {
+  override name = "VendorError";
+  readonly outcome: Outcome;
+  readonly status: number | null;
+
+  constructor(message: string, { outcome, status = null }: { outcome: Outcome; status?: number | null }) {
+    super(message);
+    this.outcome = outcome;
+    this.status = status;
   }
 }
 

@@ -54,6 +54,16 @@ const testFields = {
   tested_at: Type.String({ description: "When, ISO 8601 in UTC" }),
 };
 
+/** What the customer's role must trust. */
+const RoleAccess = Type.Object({
+  account_id: textOrNull("This service's account at AWS; null: its operator has set none (`AWS_ACCOUNT_ID`)"),
+  external_id: Type.String({
+    description: "The external id that the role's trust policy must require; Weir's, of this connection alone",
+  }),
+  trust_policy: textOrNull("The role's trust policy, to copy; null: without an account of this service"),
+});
+export type RoleAccess = Static<typeof RoleAccess>;
+
 /** A connection without its credentials. */
 export const ConnectionView = Type.Object({
   id: Type.String({ description: "Id of the connection" }),
@@ -65,6 +75,7 @@ export const ConnectionView = Type.Object({
   fields: Type.Array(Type.String(), { description: "Keys of the fields that have a value; the values are never shown" }),
   created_at: Type.String({ description: "When, ISO 8601 in UTC" }),
   updated_at: Type.String({ description: "When its credentials were last set, ISO 8601 in UTC" }),
+  role_access: Type.Union([RoleAccess, Type.Null()], { description: "Access by a role of AWS; null: by other credentials" }),
   testable: Type.Boolean({ description: "Whether there is a test for it" }),
   last_test: Type.Union([Type.Object(testFields), Type.Null()], {
     description: "The last test of these credentials; null: they were not tested",

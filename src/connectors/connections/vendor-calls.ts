@@ -11,21 +11,7 @@ import { isJsonObject, scanJson, type JsonObject } from "../../http/json.ts";
 import type { SafeFetch, SafeResponse } from "../../http/safe-fetch.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import * as limits from "../limits.ts";
-import { requestToken, type ProbeFetch, type TokenRequest } from "./probe.ts";
-import type { Outcome } from "./schema.ts";
-
-/** Why a vendor's list could not be read. The message has none of the vendor's text. */
-export class PeopleError extends Error {
-  override name = "PeopleError";
-  readonly outcome: Outcome;
-  readonly status: number | null;
-
-  constructor(message: string, { outcome, status = null }: { outcome: Outcome; status?: number | null }) {
-    super(message);
-    this.outcome = outcome;
-    this.status = status;
-  }
-}
+import { requestToken, type ProbeFetch, type TokenRequest, VendorError } from "./probe.ts";
 
 interface CallsParts {
   callVendors: SafeFetch;
@@ -70,7 +56,7 @@ export class VendorCalls {
     }
   }
 
-  /** @throws PeopleError without a token; `lacks_grant` where the vendor says by a code of RFC 6749, 5.2 that a right is missing */
+  /** @throws VendorError without a token; `lacks_grant` where the vendor says by a code of RFC 6749, 5.2 that a right is missing */
   async token(request: TokenRequest, right: string): Promise<string> {
     const send: ProbeFetch = async (sent) => {
       const { status, body } = await this.#send(sent);
@@ -158,30 +144,30 @@ function isRateLimited({ status, headers, json }: VendorAnswer): boolean {
 
 // What a vendor's refusals mean
 
-function endless(bound: string): PeopleError {
-  return new PeopleError(`The vendor's list did not end ${bound}`, { outcome: "unexpected" });
+function endless(bound: string): VendorError {
+  return new VendorError(`The vendor's list did not end ${bound}`, { outcome: "unexpected" });
 }
 
-export function lacksGrant(status: number, right: string): PeopleError {
+export function lacksGrant(status: number, right: string): VendorError {
   const message = `The vendor accepts the credentials, and they may not list people: what is needed is ${right}`;
-  return new PeopleError(message, { outcome: "lacks_grant", status });
+  return new VendorError(message, { outcome: "lacks_grant", status });
 }
 
-export function wrongForm(): PeopleError {
-  return new PeopleError("The vendor's answer is not the list that its documentation describes", { outcome: "unexpected" });
+export function wrongForm(): VendorError {
+  return new VendorError("The vendor's answer is not the list that its documentation describes", { outcome: "unexpected" });
 }
 
 /** @param right what lists people at the vendor */
-export function refusalOf(answer: VendorAnswer, right: string): PeopleError {
+export function refusalOf(answer: VendorAnswer, right: string): VendorError {
   const { status } = answer;
-  if (isRateLimited(answer)) return new PeopleError("The vendor gets too many requests", { outcome: "rate_limited", status });
-  if (status === 401) return new PeopleError("The vendor refused the credentials", { outcome: "refused", status });
+  if (isRateLimited(answer)) return new VendorError("The vendor gets too many requests", { outcome: "rate_limited", status });
+  if (status === 401) return new VendorError("The vendor refused the credentials", { outcome: "refused", status });
   if (status === 403) return lacksGrant(status, right);
   const message =
     status === 404
       ? "The vendor has no such list: check the address and the account"
       : `The vendor answered with status ${status} in place of a list`;
-  return new PeopleError(message, { outcome: "unexpected", status });
+  return new VendorError(message, { outcome: "unexpected", status });
 }
 
 // Pages
@@ -194,7 +180,7 @@ export interface PagedList {
   next(answer: VendorAnswer, url: URL): string | null;
 }
 
-/** @throws PeopleError for a page on another host, or one that was already read */
+/** @throws VendorError for a page on another host, or one that was already read */
 export async function* pagesOf(
   { url: first, headers, right, next }: PagedList,
   calls: VendorCalls,
@@ -210,7 +196,7 @@ export async function* pagesOf(
     if (following === null) return;
     const found = URL.parse(following, url.href);
     if (found?.origin !== first.origin || found.username !== "" || found.password !== "")
-      throw new PeopleError("The vendor's next page is on another host, so it was not asked for", { outcome: "unexpected" });
+      throw new VendorError("The vendor's next page is on another host, so it was not asked for", { outcome: "unexpected" });
     if (seen.has(found.href)) throw endless("and begins again");
     url = found;
   }

@@ -6,14 +6,13 @@
  */
 import { isJsonObject, type JsonObject } from "../../http/json.ts";
 import * as limits from "../limits.ts";
-import { CredentialError, headerText } from "./probe.ts";
+import { CredentialError, headerText, VendorError } from "./probe.ts";
 import { entraToken, googleToken, oktaAccess } from "./probes.ts";
 import type { PersonState } from "./schema.ts";
 import {
   lacksGrant,
   linkedPage,
   pagesOf,
-  PeopleError,
   refusalOf,
   rowsIn,
   textAt,
@@ -48,7 +47,7 @@ export interface PeopleSource {
   needs: readonly string[];
   /** The vendor's list, as its documentation names it. */
   list: string;
-  /** @throws PeopleError, CredentialError, and what a call rejects with */
+  /** @throws VendorError, CredentialError, and what a call rejects with */
   read(value: Value, calls: VendorCalls): Promise<FoundPeople>;
 }
 
@@ -228,7 +227,7 @@ async function toldFactors(read: () => Promise<void>): Promise<boolean> {
     await read();
     return true;
   } catch (error) {
-    if (error instanceof PeopleError && (error.outcome === "lacks_grant" || error.status === 422)) return false;
+    if (error instanceof VendorError && (error.outcome === "lacks_grant" || error.status === 422)) return false;
     throw error;
   }
 }
@@ -309,7 +308,7 @@ async function readOrganization(
   }
 }
 
-/** https://docs.github.com/en/rest/orgs/members#get-an-organization-membership-for-the-authenticated-user @throws PeopleError for no member */
+/** https://docs.github.com/en/rest/orgs/members#get-an-organization-membership-for-the-authenticated-user @throws VendorError for no member */
 async function ownsOrganization(
   organization: string,
   { headers, calls }: { headers: Record<string, string>; calls: VendorCalls },

@@ -6,7 +6,7 @@
  * spelling on a server, so spell checking is off. Without a script, the page shows the file's format.
  */
 import { markup, type Html } from "../../http/html.ts";
-import { labelsOf } from "../catalog/files/columns.ts";
+import { askedFields, labelsOf } from "../catalog/files/columns.ts";
 import type { CredentialSet, Field } from "../catalog/files/schema.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../limits.ts";
@@ -81,8 +81,15 @@ function credentialsFile(slug: string): string {
 function fieldset({ fields }: CredentialSet, { number, legend }: { number: number; legend: string }): Html {
   return markup`<fieldset class="set" data-set="${number}">
     <legend>${legend}</legend>
-    ${fields.map((field) => fieldElements(field, number))}
+    ${askedFields({ fields }).map((field) => fieldElements(field, number))} ${generatedHint({ fields })}
   </fieldset> `;
+}
+
+/** What the form does not ask for; null: nothing. */
+export function generatedHint({ fields }: Pick<CredentialSet, "fields">): Html | null {
+  const made = fields.filter(({ generated }) => generated).map(({ label }) => label);
+  if (made.length === 0) return null;
+  return markup`<p class="hint">${made.join(", ")}: Weir makes it for each connection, and then shows it with what to enter at the vendor.</p>`;
 }
 
 /** One field of the form: label, hint and input element. */
@@ -205,5 +212,5 @@ function forSet(set: CredentialSet, { slug, number, several }: { slug: string; n
 }
 
 function shapeOf({ fields }: CredentialSet): string {
-  return JSON.stringify(Object.fromEntries(fields.map(({ key }) => [key, ""])), null, 2);
+  return JSON.stringify(Object.fromEntries(askedFields({ fields }).map(({ key }) => [key, ""])), null, 2);
 }

@@ -7,14 +7,14 @@
  *
  * No page shows a credential or a typed secret again. New credentials replace all old ones, and a connection stays even if its test fails.
  */
-import { labelsOf } from "../../connectors/catalog/files/columns.ts";
+import { askedFields, labelsOf } from "../../connectors/catalog/files/columns.ts";
 import type { CredentialSet } from "../../connectors/catalog/files/schema.ts";
 import { findConnector } from "../../connectors/catalog/find.ts";
 import type { ConnectorRow } from "../../connectors/catalog/row.ts";
 import type { ConnectionView } from "../../connectors/connections/schema.ts";
 import { nameCharactersMax } from "../../accounts/limits.ts";
 import { credentialCharactersMax, credentialTextCharactersMax } from "../../connectors/limits.ts";
-import { hintsOf, isLong } from "../../connectors/pages/credential-form.ts";
+import { generatedHint, hintsOf, isLong } from "../../connectors/pages/credential-form.ts";
 import { grantOfSet } from "../../connectors/pages/set-up-page.ts";
 import { connectionEndpoints } from "../../control-api/endpoints/connections.ts";
 import { connectionTestMs, peopleReadMs } from "../../control-api/limits.ts";
@@ -22,7 +22,7 @@ import { markup, type Html } from "../../http/html.ts";
 import { monogram } from "../../http/monogram.ts";
 import { outward } from "../../http/page.ts";
 import { filterForm, address, form, type Field, type FormState, actionButton, confirmForm } from "../look/forms.ts";
-import { emptyState, tabs, section, table, userText, dialog, opener, time } from "../look/parts.ts";
+import { codeBlock, emptyState, tabs, section, table, userText, dialog, opener, time } from "../look/parts.ts";
 import { idToCopy, thingPage } from "../look/thing.ts";
 import { actDialog, formState, hiddenFields, signInFirst } from "../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../page.ts";
@@ -147,7 +147,7 @@ function connectForm(row: ConnectorRow, call: PageCall): Html {
     row.form === "generic"
       ? markup`<p class="hint">Weir does not know what ${userText(row.name)} asks for, so this is a general form.</p>`
       : null;
-  return markup`${generic}${form({
+  return markup`${generic}${generatedHint(set)}${form({
     id: "connect",
     action: call.link(`/connections/new/${row.slug}`),
     hidden: hiddenFields(call, "connect", { credential_set: String(number) }),
@@ -205,8 +205,8 @@ async function renderWorkspaces(call: PageCall): Promise<PageContent> {
 
 // A connector's form in the Console, with the fields, hints and rules of its public page.
 
-function credentialFields({ fields }: CredentialSet): Field[] {
-  return fields.map((field) => {
+function credentialFields(set: CredentialSet): Field[] {
+  return askedFields(set).map((field) => {
     const { key: name, label, optional, secret, kind } = field;
     const hint = hintsOf(field, "service").join(" ");
     const shared = { name, label, required: !optional, ...(hint !== "" && { hint }) };
@@ -222,9 +222,9 @@ function withoutSecrets(state: FormState, { fields }: CredentialSet): FormState 
   return { ...state, values: Object.fromEntries(Object.entries(state.values).filter(([name]) => !secret.has(name))) };
 }
 
-function credentialsIn(typed: FormFields, { fields }: CredentialSet): Record<string, string> {
+function credentialsIn(typed: FormFields, set: CredentialSet): Record<string, string> {
   // Hidden fields of the form come first, so a credential with the same name as one of them is the last.
-  return Object.fromEntries(fields.map(({ key }) => [key, (typed.all(key).at(-1) ?? "").replaceAll("\r\n", "\n")]));
+  return Object.fromEntries(askedFields(set).map(({ key }) => [key, (typed.all(key).at(-1) ?? "").replaceAll("\r\n", "\n")]));
 }
 
 // One connection.
@@ -267,7 +267,7 @@ async function renderConnection(call: PageCall): Promise<PageContent> {
       ${thingPage({
         facts: connectionFacts(connection),
         note,
-        main: markup`${section("test", "Last test", lastTest(connection))}${await peopleSection(connection, call)}`,
+        main: markup`${roleSection(connection)}${section("test", "Last test", lastTest(connection))}${await peopleSection(connection, call)}`,
       })}`,
   };
 }
@@ -319,9 +319,26 @@ function connectionFacts(connection: ConnectionView): Parameters<typeof thingPag
   ];
 }
 
-function lastTest({ last_test: test, testable, method }: ConnectionView): Html {
+/** What the role at AWS must trust; null: the connection has other credentials. */
+function roleSection({ role_access: access }: ConnectionView): Html | null {
+  if (access === null) return null;
+  const { external_id: externalId, trust_policy: policy } = access;
+  const parts =
+    policy === null
+      ? markup`<p>This service has no account at AWS, so roles cannot trust it yet: its operator sets <code>AWS_ACCOUNT_ID</code>.</p>`
+      : markup`<p>Give the role this trust policy, and the rights that the form named. The external id is this connection’s alone.</p>${codeBlock({ id: "trust-policy", code: policy, label: "trust policy" })}`;
+  return section(
+    "role",
+    "Trust of the role",
+    markup`<p>External id: ${idToCopy({ id: "external-id", value: externalId, what: "the external id" })}</p>${parts}`,
+  );
+}
+
+function lastTest({ last_test: test, testable, method, role_access: role }: ConnectionView): Html {
   if (method === "record_only")
     return markup`<p>It is only on record: nothing is read from the vendor, so there is nothing to test.</p>`;
+  if (!testable && role !== null)
+    return markup`<p>This service has no credentials of its own at AWS, so the role cannot be tested here.</p>`;
   if (!testable) return markup`<p>Weir has no test for this vendor. The credentials are stored as they were typed.</p>`;
   if (test === null)
     return markup`<p>These credentials have not been tested yet. A test calls the vendor in a way that changes nothing there.</p>`;

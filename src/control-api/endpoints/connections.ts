@@ -87,7 +87,9 @@ export const connectionEndpoints = {
     view: listOf(schema.ConnectionView),
     async handle({ input, actors, parts }) {
       const { workspace } = await actors.inAnyWorkspace(input.workspace);
-      return { data: await connections.listConnections(workspace?.id ?? null, { sql: parts.sql, find: finder(parts) }) };
+      return {
+        data: await connections.listConnections(workspace?.id ?? null, { sql: parts.sql, find: finder(parts), aws: parts.aws }),
+      };
     },
   }),
   show: endpoint({
@@ -99,7 +101,7 @@ export const connectionEndpoints = {
     view: schema.ConnectionView,
     async handle(call) {
       const { row } = await connectionAndActor(call);
-      return connections.viewConnection(row, finder(call.parts)(row.connector));
+      return connections.viewConnection(row, { connector: finder(call.parts)(row.connector), aws: call.parts.aws });
     },
   }),
   rename: endpoint({

@@ -43,7 +43,15 @@ export const openVariables = [
 ] as const;
 
 /** Variables without secrets that only some processes of a fleet get. */
-const narrowVariables = ["STRIPE_API_URL", "OIDC_CLIENT_ID", "OIDC_ISSUER", "OIDC_NAME", "WEIR_URL"] as const;
+const narrowVariables = [
+  "AWS_ACCOUNT_ID",
+  "AWS_ACCESS_KEY_ID",
+  "STRIPE_API_URL",
+  "OIDC_CLIENT_ID",
+  "OIDC_ISSUER",
+  "OIDC_NAME",
+  "WEIR_URL",
+] as const;
 
 /** All variables except those of providers' keys, which the catalog names. Tests compare them with what the configuration reads. */
 export const knownVariables: ReadonlySet<string> = new Set([

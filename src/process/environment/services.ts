@@ -66,6 +66,29 @@ export function readOidc(environment: Environment, publicUrl: string): OidcConfi
   return { issuer: readIssuer(issuer), clientId, clientSecret, name };
 }
 
+/** This service's account at AWS, which roles of customers trust. */
+export interface AwsAccount {
+  /** Twelve digits. */
+  id: string;
+  /** Assume such roles in tests; null: they cannot be tested here. */
+  credentials: { keyId: string; secretKey: Secret } | null;
+}
+
+/** @returns null: it has none @throws ConfigError */
+export function readAws(environment: Environment): AwsAccount | null {
+  const id = text(environment, "AWS_ACCOUNT_ID", "");
+  if (id === "") return null;
+  if (!/^\d{12}$/.test(id)) throw new ConfigError(`AWS_ACCOUNT_ID is "${id}": the twelve digits of an account are needed`);
+  const keyId = text(environment, "AWS_ACCESS_KEY_ID", "");
+  const secretKey = secret(environment, "AWS_SECRET_ACCESS_KEY");
+  if (keyId === "" && secretKey === null) return { id, credentials: null };
+  if (!/^[A-Z0-9]{16,128}$/.test(keyId) || secretKey === null)
+    throw new ConfigError(
+      "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are needed together: the id of an access key, and its secret",
+    );
+  return { id, credentials: { keyId, secretKey } };
+}
+
 export interface StripeConfig {
   secretKey: Secret;
   /** One, or two during a change; empty: this process accepts no events. */

@@ -53,6 +53,11 @@ export function noteTexts({ notes, plan }: Grant, grantNotes: ConnectorCatalog["
   return notes.map((code) => (texts.get(code) ?? code).replace("{plan}", plan ?? ""));
 }
 
+/** What a person fills in: all fields but those whose value Weir makes. */
+export function askedFields({ fields }: Pick<CredentialSet, "fields">): CredentialSet["fields"] {
+  return fields.filter(({ generated }) => generated !== true);
+}
+
 /** The labels of a set's fields. */
 export function labelsOf({ fields }: CredentialSet): string {
   return fields.map(({ label, optional }) => (optional ? `${label} (optional)` : label)).join(", ");

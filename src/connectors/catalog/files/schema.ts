@@ -32,6 +32,8 @@ export const Field = strict({
   kind: oneOf(["text", "url", "email", "multiline", "json", "region"] as const),
   /** An example value; secrets have none. */
   example: Type.Optional(Line),
+  /** Weir makes its value, and no form asks for it. */
+  generated: Type.Optional(Type.Literal(true, { description: "true, or the field left out" })),
 });
 export type Field = Static<typeof Field>;
 
