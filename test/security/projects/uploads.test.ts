@@ -45,9 +45,12 @@ describe.each(databases)("uploads on $name", ({ open, runsAll }) => {
           format: "CycloneDX",
           spec_version: "1.6",
           components: 3,
+          components_not_compared: 3,
+          warnings: [],
           scan_status: "pending",
         },
-        message: "3 components are stored; the scan is pending",
+        message:
+          "3 components are stored; the scan is pending. 3 of them cannot be compared with advisories: get_project says why",
       },
     ]);
     expect(stage.api.notified.count("scan-waits")).toBe(waiting + 1);
