@@ -49,7 +49,9 @@ export function versionKey({ ecosystem, version }: { ecosystem: Ecosystem; versi
 }
 
 function withoutZeros(release: string): string {
-  return release.replace(/(?:\.0)+$/, "");
+  let numbers = release;
+  while (numbers.endsWith(".0")) numbers = numbers.slice(0, -2);
+  return numbers;
 }
 
 function keyOf(scheme: Ecosystem, text: string): string | null {

@@ -50,6 +50,8 @@ describe.each(databases)("importing a repository on $name", ({ open, runsAll }) 
       format: "CycloneDX",
       spec_version: "1.6",
       components: 5,
+      components_not_compared: 3,
+      warnings: [],
       scan_status: "pending",
       project: "acme/app",
       provider: "github",
