@@ -38,7 +38,7 @@ const refusals: [path: string, text: string | Uint8Array, reason: unknown][] = [
     "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
     expect.stringContaining("Git LFS"),
   ],
-  ["bun.lock", '{"lockfileVersion": 2,}', "lockfileVersion: is 2; 0 and 1 are read"],
+  ["bun.lock", '{"lockfileVersion": 3,}', "lockfileVersion: is 3; 0 to 2 are read"],
   ["bun.lock", '{"lockfileVersion": 1, "packages": {"a": ["a"],}}', 'packages["a"]: does not begin with "name@version"'],
   ["bun.lock", '{"lockfileVersion": 1, "workspaces": {"": []}}', 'workspaces[""]: is not an object'],
   [

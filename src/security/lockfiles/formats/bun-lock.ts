@@ -15,8 +15,8 @@ import { parseLockJsonc } from "../syntax.ts";
 export function readBunLock(text: string): LockGraph {
   const lock = parseLockJsonc(text);
   const version = fieldOf(lock, "lockfileVersion");
-  if (version !== 0 && version !== 1)
-    throw new LockFileError(`lockfileVersion: is ${JSON.stringify(version ?? null).slice(0, 60)}; 0 and 1 are read`);
+  if (version !== 0 && version !== 1 && version !== 2)
+    throw new LockFileError(`lockfileVersion: is ${JSON.stringify(version ?? null).slice(0, 60)}; 0 to 2 are read`);
   const graph = new LockGraphBuilder();
   const read = Object.entries(objectOf(lock, "packages") ?? {}).map(([place, entry]) => entryOf(place, entry));
   const purls = new Map(read.map(({ place, ...entry }) => [place, addEntry(entry, graph)]));
