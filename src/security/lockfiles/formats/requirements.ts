@@ -220,9 +220,12 @@ function addLine(line: string, path: string, { requirements, includes, editable 
     requirements.push({ text: line, name, version, via: [] });
     return;
   }
-  const [, option = "", rest = ""] = /^(-[rce]|--[a-z-]+)[\s=]*(.*)$/.exec(line) ?? [];
+  const [option = ""] = /^(?:-[rce]|--[a-z-]+)/.exec(line) ?? [];
   const kind = options.get(option);
-  const written = rest.replaceAll(/^["']|["']$/g, "");
+  const written = line
+    .slice(option.length)
+    .replace(/^[\s=]+/, "")
+    .replaceAll(/^["']|["']$/g, "");
   if (kind === undefined || written === "") return;
   if (kind === "-e") editable.push(written);
   else if (includes.push({ kind, written, path: includedPath(path, written) }) > requirementIncludesMax)
