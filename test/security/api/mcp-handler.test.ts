@@ -101,3 +101,9 @@ describe("/mcp", () => {
     }
   });
 });
+
+test("in a service as it runs the key of its tools also opens findings in the control API, and nothing else there", async () => {
+  const headers = { authorization: `Bearer ${key}` };
+  const statusOf = async (path: string) => (await fetch(`${fleet.url()}/api/console${path}`, { headers })).status;
+  expect([await statusOf("/findings?workspace=agents"), await statusOf("/keys?workspace=agents")]).toEqual([200, 403]);
+});
