@@ -133,22 +133,18 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
     await world.control.expect("PATCH", "/workspaces/acme", { body: { early_access: ["people"] } });
     expect((await world.get(at(path), admin)).text).toContain("Read them now");
     const row = (login: string) => ({ status: "LOCKED_OUT", profile: { login } });
-    const people = Array.from({ length: 51 }, (_, index) => row(`<b>${String(index).padStart(2, "0")}@acme.example`));
+    const people = Array.from({ length: 51 }, (_, index) => row(`<b>${String(index).padStart(2, "0")}@a.io`));
     world.control.callVendors = async () => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(people)) });
     const act = (action: string) => world.post(at(path), { action }, admin);
     expect((await act("read-people")).status).toBe(303);
     const { text } = await world.get(at(path), admin);
     expect(text).toContain("51 people, read");
     expect(text).toContain("<code>GET /api/v1/users</code>");
-    expect([text.includes("&lt;b&gt;00@acme.example"), text.includes("<b>00"), text.includes("50@acme.example</")]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([text.includes("&lt;b&gt;00@a.io"), text.includes("<b>00"), text.includes("50@a.io<")]).toEqual([true, false, false]);
     expect(text).toContain("one person at a time");
     expect(text).toMatch(/people\?workspace=ws-[a-z0-9]+&amp;format=ndjson/);
     const next = /href="([^"]*after=[^"]*)" rel="next"/.exec(text)?.[1] ?? "";
-    expect((await world.get(next.replaceAll("&amp;", "&"), admin)).text).toContain("50@acme.example");
+    expect((await world.get(next.replaceAll("&amp;", "&"), admin)).text).toContain("50@a.io<");
     world.control.callVendors = async () => ({ status: 403, headers: {}, body: Buffer.from("{}") });
     await act("read-people");
     const failed = (await world.get(at(path), admin)).text;

@@ -146,13 +146,13 @@ export const PeopleReading = Type.Object({
         status: testFields.status,
         message: Type.String({ description: "The cause, for people" }),
         since: Type.String({ description: "When readings began to fail, ISO 8601 in UTC" }),
-        at: Type.String({ description: "When the last one failed" }),
+        at: Type.String({ description: "When the last one failed, ISO 8601 in UTC" }),
       }),
       Type.Null(),
     ],
     { description: "Why the last reading failed; null: it did not. The people are those of the last good one" },
   ),
-  next_at: textOrNull("When they are read again; null: not until someone asks"),
+  next_at: textOrNull("When they are read again, ISO 8601 in UTC; null: not until someone asks"),
 });
 export type PeopleReading = Static<typeof PeopleReading>;
 

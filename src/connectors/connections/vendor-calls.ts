@@ -67,7 +67,7 @@ export class VendorCalls {
     const json = jsonIn(Buffer.from(answer.body));
     const code = isJsonObject(json) ? json["error"] : null;
     if (code === "unauthorized_client" || code === "invalid_scope") throw lacksGrant(answer.status, right);
-    throw refusalOf({ status: answer.status, headers: {}, json }, right);
+    throw vendorRefusal({ status: answer.status, headers: {}, json }, right);
   }
 
   async #send(request: Parameters<ProbeFetch>[0]): Promise<SafeResponse> {
@@ -158,7 +158,7 @@ export function wrongForm(): VendorError {
 }
 
 /** @param right what lists people at the vendor */
-export function refusalOf(answer: VendorAnswer, right: string): VendorError {
+export function vendorRefusal(answer: VendorAnswer, right: string): VendorError {
   const { status } = answer;
   if (isRateLimited(answer)) return new VendorError("The vendor gets too many requests", { outcome: "rate_limited", status });
   if (status === 401) return new VendorError("The vendor refused the credentials", { outcome: "refused", status });
@@ -189,7 +189,7 @@ export async function* pagesOf(
   for (let url = first; ;) {
     seen.add(url.href);
     const answer = await calls.get(url, headers);
-    if (answer.status !== 200) throw refusalOf(answer, right);
+    if (answer.status !== 200) throw vendorRefusal(answer, right);
     if (answer.json === undefined) throw wrongForm();
     yield answer.json;
     const following = next(answer, url);

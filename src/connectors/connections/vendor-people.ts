@@ -13,7 +13,7 @@ import {
   lacksGrant,
   linkedPage,
   pagesOf,
-  refusalOf,
+  vendorRefusal,
   rowsIn,
   textAt,
   wrongForm,
@@ -316,7 +316,7 @@ async function ownsOrganization(
   const answer = await calls.get(new URL(`${gitHub}/user/memberships/orgs/${organization}`), headers);
   // GitHub hides from others that an organization exists.
   if (answer.status === 404) throw lacksGrant(answer.status, gitHubRight);
-  if (answer.status !== 200) throw refusalOf(answer, gitHubRight);
+  if (answer.status !== 200) throw vendorRefusal(answer, gitHubRight);
   if (!isJsonObject(answer.json)) throw wrongForm();
   const { state, role } = answer.json;
   if (state !== "active") throw lacksGrant(answer.status, gitHubRight);

@@ -41,6 +41,7 @@ describe.each(oneDatabase)("connections on $name", ({ open }) => {
       fields: ["api_token", "okta_domain"],
       created_at: expect.any(String),
       updated_at: expect.any(String),
+      role_access: null,
       testable: true,
       last_test: null,
     });
