@@ -331,3 +331,40 @@ describe("a request as code", () => {
     ]);
   });
 });
+
+test("the parameters of a stored request are in their places of the form, and what has none is among the other fields", () => {
+  const evaluate = loaded("request");
+  const placed = (fields: Record<string, unknown>) => evaluate<Record<string, string>>("workbench.placed(fields)", { fields });
+  const tool = { type: "function", function: { name: "weather" } };
+  const json_schema = { name: "answer", strict: true, schema: { type: "object" } };
+  const { tools, schema, ...rest } = placed({
+    temperature: 0.5,
+    max_tokens: 12,
+    seed: 7,
+    stop: ["END", "STOP"],
+    reasoning_effort: "low",
+    logprobs: true,
+    top_logprobs: 3,
+    cache_control: { type: "ephemeral" },
+    tools: [tool],
+    tool_choice: { type: "function", function: { name: "weather" } },
+    parallel_tool_calls: false,
+    response_format: { type: "json_schema", json_schema },
+  });
+  expect([JSON.parse(tools ?? ""), JSON.parse(schema ?? "")]).toEqual([[tool], json_schema]);
+  expect(rest).toEqual({
+    temperature: "0.5",
+    max_tokens: "12",
+    seed: "7",
+    stop: "END\nSTOP",
+    reasoning_effort: "low",
+    top_logprobs: "3",
+    cache_control: "on",
+    choice: "function:weather",
+    parallel_tool_calls: "false",
+    format: "json_schema",
+  });
+  const others = { stop: ["two\nlines"], logprobs: true, cache_control: { type: "ephemeral", ttl: "1h" }, logit_bias: { 1: 2 } };
+  const { other = "", ...none } = placed({ ...others, constructor: "a" });
+  expect([JSON.parse(other), none]).toEqual([{ ...others, constructor: "a" }, {}]);
+});

@@ -42,7 +42,7 @@ describe.each(oneDatabase)("the page of the Workbench on $name", ({ open }) => {
     const key = await world.control.key("acme", { owner: "member@acme" });
     const request = settlement({ workspace, key: key.id });
     await book(database.sql, request);
-    await storePrompt({ ...request, messages: [{ role: "user", content: "Hello" }] }, world.control);
+    await storePrompt({ ...request, messages: [{ role: "user", content: "Hello" }], parameters: { seed: 7 } }, world.control);
     const again = async (email: string, place = "acme") =>
       world.post(`/console/w/${place}/workbench`, { action: "again", generation: request.generation }, await world.signIn(email));
     const views = async () => (await world.control.list("/audit?workspace=acme&event=prompt.shown")).length;
@@ -52,7 +52,7 @@ describe.each(oneDatabase)("the page of the Workbench on $name", ({ open }) => {
     const { status, text } = await again("admin@acme");
     expect([status, await views()]).toEqual([200, 1]);
     expect(text).toContain(`data-wanted="${request.model}"`);
-    expect(text).toMatch(/<template data-given="\[\{&#34;role&#34;:/);
+    expect(text).toMatch(/<template data-given="\{&#34;messages&#34;:.*&#34;parameters&#34;:\{&#34;seed&#34;:7\}\}">/);
     expect((await again("member@acme")).status).toBe(403);
     expect((await again("admin@other", "other")).status).toBe(404);
     expect((await again("admin@other")).status).toBe(404);

@@ -253,15 +253,17 @@ CREATE TABLE stored_prompts (
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
   -- When the request was admitted, as in the request log.
   at timestamptz NOT NULL,
-  -- Sealed JSON: the request's messages, and the answer's message. NULL: nothing was answered.
+  -- Sealed JSON: the request's messages, its other fields, and the answer's message. NULL: no other field was set, nothing was answered.
   messages bytea NOT NULL,
+  parameters bytea,
   answer bytea,
   -- The answer was longer than the kept part.
   answer_cut boolean NOT NULL
 );
 CREATE INDEX stored_prompts_by_workspace ON stored_prompts (workspace_id, at);
 -- Sealed bytes cannot be compressed. PostgreSQL 15 has no such option in CREATE TABLE.
-ALTER TABLE stored_prompts ALTER COLUMN messages SET STORAGE EXTERNAL, ALTER COLUMN answer SET STORAGE EXTERNAL;
+ALTER TABLE stored_prompts ALTER COLUMN messages SET STORAGE EXTERNAL, ALTER COLUMN parameters SET STORAGE EXTERNAL,
+  ALTER COLUMN answer SET STORAGE EXTERNAL;
 
 -- Answers to requests with an idempotency key, of workspaces that keep them for a day: sealed JSON.
 CREATE TABLE kept_answers (

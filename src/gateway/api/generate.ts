@@ -146,9 +146,15 @@ function openPrompt({ admitted, caller, chat }: AcceptedRequest, { prompts }: Ga
   if (!caller.record.promptStorage) return null;
   const { generation, workspace, admittedAt } = admitted.reservation;
   return new PromptRecorder(
-    { generation, workspace, admittedAt, messages: chat.body.messages, bytes: chat.inputTokens },
+    { generation, workspace, admittedAt, messages: chat.body.messages, parameters: parametersOf(chat), bytes: chat.inputTokens },
     prompts,
   );
+}
+
+/** What the request set besides its conversation, of which the bound of the answer is not in the body. */
+function parametersOf({ body, maxTokens, outputField }: CheckedChat): Record<string, unknown> {
+  const { model: _model, messages: _messages, ...fields } = body;
+  return { ...fields, ...(outputField !== undefined && { max_tokens: maxTokens }) };
 }
 
 function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<DispatchResult> {

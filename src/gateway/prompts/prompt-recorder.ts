@@ -14,7 +14,8 @@ interface PromptFacts {
   /** Time of admission in milliseconds of the counters' clock. */
   admittedAt: number;
   messages: Record<string, unknown>[];
-  /** UTF-8 bytes of the messages' texts, or slightly more. */
+  parameters: Record<string, unknown>;
+  /** UTF-8 bytes of the texts of both, or slightly more. */
   bytes: number;
 }
 
@@ -40,11 +41,11 @@ export class PromptRecorder {
     });
   }
 
-  /** Call it once when the answer has ended, with or without an error: it queues the messages and the received answer. */
+  /** Call it once when the answer has ended, with or without an error: it queues the request and the received answer. */
   store(): void {
-    const { generation, workspace, admittedAt: at, messages, bytes } = this.#facts;
+    const { generation, workspace, admittedAt: at, messages, parameters, bytes } = this.#facts;
     const { message: answer, truncated: answerCut, characters } = this.#answer;
-    this.#queue.add({ generation, workspace, at, messages, answer, answerCut }, bytes + characters);
+    this.#queue.add({ generation, workspace, at, messages, parameters, answer, answerCut }, bytes + characters);
   }
 }
 

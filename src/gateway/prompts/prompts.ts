@@ -24,6 +24,9 @@ export const PromptView = Type.Object({
   workspace_id: Type.String({ description: "The workspace of the prompt" }),
   at: Type.String({ description: "When the request was accepted, ISO 8601 in UTC" }),
   messages: Type.Array(AnyObject, { description: "The conversation that was sent to the provider" }),
+  parameters: Type.Record(Type.String(), Type.Unknown(), {
+    description: "What else the request set, as fields of a chat completion, such as `tools` and `max_tokens`",
+  }),
   answer: Type.Union([AnyObject, Type.Null()], { description: "The model's answer, as far as it was received; null: none" }),
   answer_cut: Type.Boolean({ description: "Whether the answer was longer than the stored part" }),
 });
@@ -75,8 +78,9 @@ export async function showPrompt(
   return change(actor, sources, async (tx) => {
     const sealed = await selectPrompt(generation, tx);
     if (sealed?.workspace !== workspace) throw promptNotFound(generation);
-    const { at, messages, answer, answerCut } = await opened(sealed, { sql: tx, keyring });
-    const view = { generation_id: generation, workspace_id: workspace, at: isoTime(at), messages, answer, answer_cut: answerCut };
+    const { at, messages, parameters, answer, answerCut } = await opened(sealed, { sql: tx, keyring });
+    const identity = { generation_id: generation, workspace_id: workspace, at: isoTime(at) };
+    const view = { ...identity, messages, parameters, answer, answer_cut: answerCut };
     return { result: view, event: { event: "prompt.shown", workspace, target: generation, changes: {} } };
   });
 }

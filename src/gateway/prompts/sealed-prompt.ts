@@ -19,24 +19,38 @@ interface PromptIdentity {
 
 export interface PlainPrompt extends PromptIdentity {
   messages: Record<string, unknown>[];
+  /** The other fields of the request as a chat completion, such as tools. */
+  parameters: Record<string, unknown>;
   /** null: there was no answer. */
   answer: Record<string, unknown> | null;
 }
 
 export interface SealedPrompt extends PromptIdentity {
   messages: Uint8Array;
+  /** null: none was set. */
+  parameters: Uint8Array | null;
   answer: Uint8Array | null;
 }
 
-export function sealPrompt({ messages, answer, ...head }: PlainPrompt, key: SealKey): SealedPrompt {
+export function sealPrompt({ messages, parameters, answer, ...head }: PlainPrompt, key: SealKey): SealedPrompt {
   const seal = (field: string, value: unknown): Uint8Array => key.seal(Buffer.from(JSON.stringify(value)), about(head, field));
-  return { ...head, messages: seal("messages", messages), answer: answer && seal("answer", answer) };
+  return {
+    ...head,
+    messages: seal("messages", messages),
+    parameters: Object.keys(parameters).length === 0 ? null : seal("parameters", parameters),
+    answer: answer && seal("answer", answer),
+  };
 }
 
 /** @throws SealError when it was sealed with another key or has been changed */
-export function openPrompt({ messages, answer, ...head }: SealedPrompt, key: SealKey): PlainPrompt {
+export function openPrompt({ messages, parameters, answer, ...head }: SealedPrompt, key: SealKey): PlainPrompt {
   const open = (field: string, blob: Uint8Array) => JSON.parse(Buffer.from(key.open(blob, about(head, field))).toString());
-  return { ...head, messages: open("messages", messages), answer: answer && open("answer", answer) };
+  return {
+    ...head,
+    messages: open("messages", messages),
+    parameters: parameters === null ? {} : open("parameters", parameters),
+    answer: answer && open("answer", answer),
+  };
 }
 
 /** Opened data keys of workspaces. */

@@ -12,12 +12,13 @@ import type { SealedPrompt } from "./sealed-prompt.ts";
 export async function insertPrompts(prompts: SealedPrompt[], sql: Queries): Promise<void> {
   const column = (read: (prompt: SealedPrompt) => string | null): string => arrayText(prompts, read);
   await sql`
-    INSERT INTO stored_prompts (generation_id, workspace_id, at, messages, answer, answer_cut)
-    SELECT new.generation, new.workspace, new.at, new.messages, new.answer, new.cut
+    INSERT INTO stored_prompts (generation_id, workspace_id, at, messages, parameters, answer, answer_cut)
+    SELECT new.generation, new.workspace, new.at, new.messages, new.parameters, new.answer, new.cut
     FROM unnest(${column(({ generation }) => generation)}::text[], ${column(({ workspace }) => workspace)}::text[],
       ${column(({ at }) => isoTime(at))}::timestamptz[], ${column(({ messages }) => byteaText(messages))}::text[]::bytea[],
+      ${column(({ parameters }) => parameters && byteaText(parameters))}::text[]::bytea[],
       ${column(({ answer }) => answer && byteaText(answer))}::text[]::bytea[], ${column(({ answerCut }) => String(answerCut))}::text[]::boolean[]
-    ) AS new (generation, workspace, at, messages, answer, cut)
+    ) AS new (generation, workspace, at, messages, parameters, answer, cut)
     JOIN workspaces ON workspaces.id = new.workspace AND workspaces.prompt_storage
     FOR SHARE OF workspaces
     ON CONFLICT (generation_id) DO NOTHING`;
@@ -25,7 +26,7 @@ export async function insertPrompts(prompts: SealedPrompt[], sql: Queries): Prom
 
 export async function selectPrompt(generation: GenerationId, sql: Queries): Promise<SealedPrompt | undefined> {
   const [row] = await sql<(Omit<SealedPrompt, "at"> & { at: Date })[]>`
-    SELECT generation_id AS generation, workspace_id AS workspace, at, messages, answer, answer_cut AS "answerCut"
+    SELECT generation_id AS generation, workspace_id AS workspace, at, messages, parameters, answer, answer_cut AS "answerCut"
     FROM stored_prompts WHERE generation_id = ${generation}`;
   return row && { ...row, at: row.at.getTime() };
 }
@@ -56,7 +57,7 @@ export async function deletePromptsBefore(
       SELECT generation_id FROM (
         SELECT generation_id, sum(bytes) OVER (ORDER BY at, generation_id) - bytes AS bytes_ahead
         FROM (
-          SELECT generation_id, at, octet_length(messages) + coalesce(octet_length(answer), 0) AS bytes
+          SELECT generation_id, at, octet_length(messages) + coalesce(octet_length(parameters), 0) + coalesce(octet_length(answer), 0) AS bytes
           FROM stored_prompts WHERE workspace_id = ${workspace} AND at < ${before}
           ORDER BY at LIMIT ${limit} FOR UPDATE
         ) AS oldest

@@ -169,11 +169,24 @@ test("members see their own requests of the Workbench, overseers see all, and th
 test("a member's prompt is stored only where the workspace stores prompts", async () => {
   const made = await customer();
   const stored = async (response: Response) => {
-    await response.text();
+    if (!response.bodyUsed) await response.text();
     const path = `/api/console/prompts/${response.headers.get("x-generation-id")}`;
-    return (await fleet.operator().send(path)).status;
+    return fleet.operator().send(path);
   };
-  expect(await stored(await run(made))).toBe(404);
+  expect((await stored(await run(made))).status).toBe(404);
   await fleet.operator().call("PATCH", `/workspaces/${made.workspace}`, { prompt_storage: true });
-  await until(async () => (await stored(await run(made))) === 200);
+  const parameters = { temperature: 0.5, max_tokens: 9, stop: ["END"] };
+  const sent: Response[] = [];
+  const found: unknown[] = [];
+  // It is written after the answer, and the gateway learns of the switch a moment later.
+  await until(async () => {
+    sent.push(await run(made, { body: parameters }));
+    expect(sent.at(-1)?.status).toBe(200);
+    for (const answer of sent) {
+      const shown = await stored(answer);
+      if (shown.ok) found.push(await shown.json());
+    }
+    return found.length > 0;
+  });
+  expect(found[0]).toMatchObject({ parameters });
 });

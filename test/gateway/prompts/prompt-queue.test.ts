@@ -28,7 +28,15 @@ async function dropped(reason: string): Promise<number> {
 function prompt(workspace: string, text = "Hello"): PlainPrompt {
   const at = Date.UTC(2026, 10, 20);
   const messages = [{ role: "user", content: text }];
-  return { generation: newGenerationId(at), workspace, at, messages, answer: { content: text }, answerCut: false };
+  return {
+    generation: newGenerationId(at),
+    workspace,
+    at,
+    messages,
+    parameters: {},
+    answer: { content: text },
+    answerCut: false,
+  };
 }
 
 describe.each(databases)("the prompt queue on $name", ({ open, runsAll }) => {

@@ -28,12 +28,16 @@ describe.each(oneDatabase)("stored prompts on $name", ({ open }) => {
   });
 
   /** Stores a prompt like a gateway. @returns its generation */
-  async function store(workspace: string, { text = "Hello", at = noon, answerCut = false } = {}): Promise<string> {
+  async function store(
+    workspace: string,
+    { text = "Hello", at = noon, answerCut = false, parameters = {} } = {},
+  ): Promise<string> {
     const { id } = await control.expect("GET", `/workspaces/${workspace}`);
     const queue = new PromptQueue({ sql: database.sql, keyring: control.keyring, clock: systemClock, log: silentLog });
     const generation = newGenerationId(at);
     const messages = [{ role: "user", content: text }];
-    queue.add({ generation, workspace: String(id), at, messages, answer: { content: `${text} back` }, answerCut }, 100);
+    const answer = { content: `${text} back` };
+    queue.add({ generation, workspace: String(id), at, messages, parameters, answer, answerCut }, 100);
     await queue.flushed(10_000);
     return generation;
   }
@@ -42,13 +46,15 @@ describe.each(oneDatabase)("stored prompts on $name", ({ open }) => {
   const none = (id: string) => `weir: There is no stored prompt of a generation with the id "${id}"`;
 
   test("admins, super admins and the operator may read a stored prompt with its answer, and each access is recorded", async () => {
-    const id = await store("w", { text: "What is a weir?", answerCut: true });
+    const parameters = { seed: 7, tools: [{ type: "function", function: { name: "weather" } }] };
+    const id = await store("w", { text: "What is a weir?", answerCut: true, parameters });
     for (const as of [["--as", "admin@w"], ["--as", "super_admin@w"], []]) {
       expect(await weir.json("prompt", "show", "--id", id, ...as)).toEqual({
         generation_id: id,
         workspace_id: expect.stringMatching(/^ws-/),
         at: "2026-11-20T12:00:00.000Z",
         messages: [{ role: "user", content: "What is a weir?" }],
+        parameters,
         answer: { content: "What is a weir? back" },
         answer_cut: true,
       });

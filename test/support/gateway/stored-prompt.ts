@@ -7,15 +7,16 @@ interface StoredPrompt {
   generation: string;
   workspace: string;
   messages?: Record<string, unknown>[];
+  parameters?: Record<string, unknown>;
   answer?: Record<string, unknown>;
   answerCut?: boolean;
 }
 
 export async function storePrompt(
-  { messages = [], answer = {}, answerCut = false, ...of }: StoredPrompt,
+  { messages = [], parameters = {}, answer = {}, answerCut = false, ...of }: StoredPrompt,
   { keyring, clock, parts: { sql } }: Control,
 ): Promise<void> {
   const queue = new PromptQueue({ sql, keyring, clock, log: silentLog });
-  queue.add({ ...of, at: clock.now(), messages, answer, answerCut }, 100);
+  queue.add({ ...of, at: clock.now(), messages, parameters, answer, answerCut }, 100);
   await queue.flushed(10_000);
 }

@@ -294,7 +294,7 @@ function exactly(usd: string): Html {
 const charactersMax = 20_000;
 const messagesMax = 200;
 
-function promptContents({ messages, answer, answer_cut: isCut, generation_id: id }: PromptView): Html {
+function promptContents({ messages, parameters, answer, answer_cut: isCut, generation_id: id }: PromptView): Html {
   const newest = messages.slice(-messagesMax);
   const left = messages.length - newest.length;
   const isShortened =
@@ -302,6 +302,7 @@ function promptContents({ messages, answer, answer_cut: isCut, generation_id: id
   return markup`${isShortened ? markup`<p class="under">Long texts are shortened here. The full text is in <code>weir prompt show --id ${id}</code>.</p>` : null}
     ${left > 0 ? markup`<p class="under">${left} earlier messages are left out.</p>` : null}
     ${newest.map((message, index) => shown(message, { name: `${left + index + 1}. ${roleOf(message)}`, id: `message-${index}` }))}
+    ${Object.keys(parameters).length === 0 ? null : shown(parameters, { name: "Parameters", id: "parameters" })}
     ${answer === null ? markup`<p>No answer is stored.</p>` : shown(answer, { name: "The answer", id: "answer" })}
     ${isCut ? markup`<p class="under">The answer was too long to be stored in full.</p>` : null}`;
 }

@@ -74,6 +74,44 @@
     };
   };
 
+  const asText = (value) => JSON.stringify(value, null, 2);
+  const number = (name) => (value) => (typeof value === "number" ? { [name]: String(value) } : null);
+  const choice = (name) => (value) => (["string", "boolean"].includes(typeof value) ? { [name]: String(value) } : null);
+  const isLine = (text) => typeof text === "string" && text !== "" && !text.includes("\n");
+
+  /** Where the form has each field of a chat completion; null: not in this form, so it stays among the other fields. */
+  const places = {
+    ...Object.fromEntries(
+      ["temperature", "max_tokens", "top_p", "seed", "frequency_penalty", "presence_penalty"].map((name) => [name, number(name)]),
+    ),
+    ...Object.fromEntries(["reasoning_effort", "verbosity", "parallel_tool_calls"].map((name) => [name, choice(name)])),
+    logprobs: (value, { top_logprobs }) => (value === true && typeof top_logprobs === "number" ? {} : null),
+    top_logprobs: (value, { logprobs }) => (logprobs === true ? number("top_logprobs")(value) : null),
+    cache_control: (value) => (asText(value) === asText({ type: "ephemeral" }) ? { cache_control: "on" } : null),
+    stop: (value) => ([value].flat().every(isLine) ? { stop: [value].flat().join("\n") } : null),
+    tools: (value) => ({ tools: asText(value) }),
+    tool_choice: (value, { tools }) => {
+      const name = value?.type === "function" ? value.function?.name : undefined;
+      return tools === undefined ? null : typeof name === "string" ? { choice: `function:${name}` } : choice("choice")(value);
+    },
+    response_format: ({ type, json_schema: schema }) => {
+      if (type === "json_object") return { format: type };
+      return isObject(schema?.schema) && typeof schema.name === "string" ? { format: type, schema: asText(schema) } : null;
+    },
+  };
+
+  /** The parameters of the form's state for the fields of a chat completion; `joined` gives the fields back. */
+  const placed = (fields) => {
+    const state = {};
+    const other = {};
+    for (const [name, value] of Object.entries(fields)) {
+      const place = Object.hasOwn(places, name) ? places[name](value, fields) : null;
+      if (place === null) other[name] = value;
+      else Object.assign(state, place);
+    }
+    return Object.keys(other).length === 0 ? state : { ...state, other: asText(other) };
+  };
+
   class RequestForm {
     constructor(root) {
       this.root = root;
@@ -135,6 +173,12 @@
       this.messages.replaceChildren();
       for (const message of messages) this.addMessage(message);
       if (this.turns.length === 0) this.add("user", "");
+    }
+
+    /** Takes a stored request. */
+    begin({ messages, parameters }) {
+      this.restore({ parameters: placed(parameters) });
+      this.replaceMessages(messages);
     }
 
     remove(turn) {
@@ -272,5 +316,5 @@
     }
   }
 
-  globalThis.workbench = { ...globalThis.workbench, RequestForm, FieldProblem };
+  globalThis.workbench = { ...globalThis.workbench, RequestForm, FieldProblem, placed };
 }

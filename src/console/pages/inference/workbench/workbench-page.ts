@@ -37,14 +37,14 @@ export const workbenchPage: Page = {
 interface GivenRequest {
   id: string;
   model: string;
-  messages: PromptView["messages"];
+  prompt: Pick<PromptView, "messages" | "parameters">;
 }
 
 /** Recorded in the audit log, as each reading of a prompt. */
 async function again(call: PageCall, form: FormFields): Promise<ActionResult> {
   const { generation_id: id, model } = await call.control(logEndpoints.show, { id: form.text("generation") });
-  const { messages } = await call.control(promptEndpoints.show, { id });
-  return { show: await content(call, { id, model, messages }) };
+  const { messages, parameters } = await call.control(promptEndpoints.show, { id });
+  return { show: await content(call, { id, model, prompt: { messages, parameters } }) };
 }
 
 async function content(call: PageCall, given: GivenRequest | null): Promise<PageContent> {
@@ -79,10 +79,10 @@ function whyNot({ viewer }: PageCall, { enabled, callable }: { enabled: boolean;
   return callable > 0 ? null : "No model can be called right now. The page Models says what each one lacks.";
 }
 
-function givenNotice({ id, messages }: GivenRequest, call: PageCall): Html {
+function givenNotice({ id, prompt }: GivenRequest, call: PageCall): Html {
   const request = markup`<a href="${call.link(`/requests/${id}`)}">a request</a>`;
-  const words = markup`This is the prompt of ${request}. Its parameters and tools were not stored: set them again.`;
-  return markup`${notice({ tone: "neutral", words })}<template data-given="${JSON.stringify(messages)}"></template>`;
+  const words = markup`This is the prompt of ${request}, with its parameters and tools. What chose its route was not stored.`;
+  return markup`${notice({ tone: "neutral", words })}<template data-given="${JSON.stringify(prompt)}"></template>`;
 }
 
 /** What needs the script is shown by it. */

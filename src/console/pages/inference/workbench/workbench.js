@@ -354,7 +354,7 @@
 
   const begin = () => {
     const takesGiven = given !== null && (draft?.isDirty !== true || mayForget(draft));
-    if (takesGiven) form.replaceMessages(JSON.parse(given.dataset.given));
+    if (takesGiven) form.begin(JSON.parse(given.dataset.given));
     else if (draft !== null) show(draft);
     if (takesGiven || draft?.isDirty !== true) baseline = JSON.stringify(form.state);
     const asked = askedModels();
