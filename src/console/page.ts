@@ -34,6 +34,11 @@ export interface Page {
   formBytesMax?: number;
   /** For a page that takes longer than others. */
   deadlineMs?: number;
+  /**
+   * The part of the API reference that tells of the same things, for a newcomer. The service serves it itself, in its own version and without
+   * a setting; the guides are in the folder docs of the source, at an address that it does not know.
+   */
+  reference?: ReferencePart;
   /** Further scripts. */
   scripts?: readonly Asset[];
   /**
@@ -50,6 +55,8 @@ export interface Page {
   /** Files in other formats, by the word of `?as=`. */
   files?: Record<string, (call: PageCall) => Promise<PageFile>>;
 }
+
+export type ReferencePart = "inference" | "tools" | "control-accounts" | "control-inference" | "control-security";
 
 /** A document in JSON that a page offers to download. */
 export interface PageFile {

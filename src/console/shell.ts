@@ -32,7 +32,9 @@ interface Shell {
 export function shellResponse({ content, page, call, request, status = 200, tag = null }: Shell): Response {
   const scripts = page.scripts ?? [];
   const said = saidIn(request);
-  const text = consolePage({ ...content, notice: noticeOf(call, said), scripts, tag }, surroundings(page, call));
+  const { reference = null } = page;
+  const shown = { ...content, notice: noticeOf(call, said), scripts, tag, reference };
+  const text = consolePage(shown, surroundings(page, call));
   const headers: Record<string, string> = tag === null ? {} : { etag: tag };
   return consoleResponse(text, { status, scripts, headers, cookies: said === null ? [] : [saidOnceCookie(request)] });
 }

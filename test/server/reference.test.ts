@@ -1,5 +1,6 @@
 /** The API reference says what the OpenAPI document says, and its examples are allowed. */
 import { describe, expect, test } from "bun:test";
+import { pages as consolePages } from "../../src/console/pages.ts";
 import { markup } from "../../src/http/html.ts";
 import { openApiDocument } from "../../src/openapi/document.ts";
 import { exampleBody } from "../../src/server/pages/curl.ts";
@@ -20,6 +21,12 @@ const page = (path: string): string => pages.get(path) ?? "";
 
 const escaped = (text: string): string => String(markup`${text}`);
 const idsOf = (text: string): string[] => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => id);
+
+test("the parts to which pages of the Console lead are served", () => {
+  const named = consolePages.flatMap(({ path, reference }) => (reference === undefined ? [] : [{ path, reference }]));
+  expect(named.length).toBeGreaterThanOrEqual(12);
+  for (const { path, reference } of named) expect([path, pages.has(`/reference/${reference}`)]).toEqual([path, true]);
+});
 
 describe("each part", () => {
   test.each(parts)("shows its operations with their fields, answers and an example: $title", ({ name, operations }) => {

@@ -35,6 +35,8 @@ interface ConsolePage {
   main: Html;
   /** Of the shown version of a page that refreshes itself; null: it does not. */
   tag?: string | null;
+  /** A part of the API reference; null: none. */
+  reference?: string | null;
   /** In addition to the Console's own. */
   scripts?: readonly Asset[];
 }
@@ -101,8 +103,16 @@ function trail(steps: { path: string; label: string }[]): Html | null {
   </ol></nav>`;
 }
 
-function heading({ title, badge = null, lead = null, actions = null, tag = null }: Omit<ConsolePage, "main">): Html {
-  const words = typeof lead === "string" ? userText(lead) : lead;
+function heading({
+  title,
+  badge = null,
+  lead = null,
+  actions = null,
+  tag = null,
+  reference = null,
+}: Omit<ConsolePage, "main">): Html {
+  const link = reference === null ? null : markup` <a href="/reference/${reference}">API reference</a>`;
+  const words = typeof lead === "string" ? markup`${userText(lead)}${link}` : lead === null ? link : markup`${lead}${link}`;
   return markup`<div class="head">
     <div><h1><bdi>${title}</bdi>${badge === null ? null : markup` ${badge}`}</h1>${words === null ? null : markup`<p class="lead">${words}</p>`}</div>
     ${actions === null && tag === null ? null : markup`<div class="actions">${tag === null ? null : liveSwitch(tag)}${actions}</div>`}

@@ -21,6 +21,7 @@ export const connectionsPage: Page = {
   of: "workspace",
   path: "/connections",
   navigation: { section: "Compliance", label: "Connections", icon: "connections" },
+  reference: "control-security",
   roles: ["member", "auditor", "admin", "super_admin"],
   render,
 };

@@ -109,6 +109,56 @@ describe.skipIf(chromiumPath === null)("live and quick", () => {
     expect(visitor.faults).toEqual([]);
   });
 
+  test("a service that is lost for a moment is asked again; one that stays lost is said, and the switch begins anew", async () => {
+    await visitor.open(`${base}/requests`);
+    const lost = `${fleet.url()}${base}/requests`;
+    let missed = 0;
+    const refuse = async (route: Route): Promise<void> => {
+      missed++;
+      await route.abort("connectionrefused");
+    };
+    await page.route(lost, refuse, { times: 1 });
+    await row(await send()).waitFor();
+    expect(missed).toBe(1);
+    await page.route(lost, refuse);
+    const said = page.locator("[data-refresh-said]");
+    await until(async () => {
+      await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+      return (await said.count()) > 0;
+    });
+    expect(await said.innerText()).toStartWith("The service does not answer");
+    const live = page.getByRole("button", { name: "Live", exact: true });
+    expect([await live.getAttribute("aria-pressed"), await visitor.audit()]).toEqual(["false", []]);
+    await page.unroute(lost);
+    await live.click();
+    await row(await send()).waitFor();
+    expect(await said.count()).toBe(0);
+    expect(visitor.faults.splice(0).filter((fault) => !fault.includes("ERR_CONNECTION_REFUSED"))).toEqual([]);
+  });
+
+  test("a browser whose clock is years behind shows the service's times, with their year, and refreshes all the same", async () => {
+    await visitor.open(`${base}/requests`);
+    await page.evaluate(`{
+      const Right = Date;
+      const years = 3 * 366 * 86_400_000;
+      globalThis.Date = class extends Right {
+        constructor(...given) {
+          super(...(given.length === 0 ? [Right.now() - years] : given));
+        }
+        static now() {
+          return Right.now() - years;
+        }
+      };
+    }`);
+    const id = await send();
+    await row(id).waitFor();
+    const time = row(id).locator("time");
+    const at = new Date((await time.getAttribute("datetime")) ?? "");
+    expect(await time.innerText()).toContain(String(at.getFullYear()));
+    expect(await time.innerText()).toContain(`:${String(at.getMinutes()).padStart(2, "0")}`);
+    expect(visitor.faults).toEqual([]);
+  });
+
   test("a row opens beside its list: the address is its own, Back closes it, J and K walk, Escape returns the focus", async () => {
     const id = await send();
     await visitor.open(`${base}/requests`);

@@ -36,6 +36,7 @@ export const keysPage: Page = {
   of: "workspace",
   path: "/keys",
   navigation: { section: "Inference", label: "Keys", icon: "key" },
+  reference: "inference",
   roles: ["member", "auditor", "admin", "super_admin"],
   // A key's page in the drawer needs them.
   scripts: [zoneScript, chartScript],

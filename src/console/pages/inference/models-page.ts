@@ -25,6 +25,7 @@ export const modelsPage: Page = {
   ...ofModels,
   path: "/models",
   navigation: { section: "Inference", label: "Models", icon: "models" },
+  reference: "inference",
   render,
   csv,
 };

@@ -30,6 +30,7 @@ export const requestsPage: Page = {
   of: "workspace",
   path: "/requests",
   navigation: { section: "Inference", label: "Requests", icon: "requests" },
+  reference: "control-inference",
   roles: ["member", "auditor", "admin", "super_admin"],
   scripts: [zoneScript],
   // Older pages of the list do not change.

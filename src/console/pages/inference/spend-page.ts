@@ -21,6 +21,7 @@ export const spendPage: Page = {
   of: "workspace",
   path: "/spend",
   navigation: { section: "Inference", label: "Spend", icon: "spend" },
+  reference: "control-inference",
   roles: ["member", "auditor", "admin", "super_admin"],
   scripts: [zoneScript, chartScript],
   render,

@@ -51,6 +51,7 @@ export const statementsPage: Page = {
   ...ofStatements,
   path: "/statements",
   navigation: { section: "Inference", label: "Statements", icon: "ledger" },
+  reference: "control-inference",
   render,
   csv,
 };

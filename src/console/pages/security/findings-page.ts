@@ -16,6 +16,7 @@ export const findingsPage: Page = {
   of: "workspace",
   path: "/findings",
   navigation: { section: "Security", label: "Findings", icon: "findings" },
+  reference: "tools",
   roles: ["member", "auditor", "admin", "super_admin"],
   scripts: [asset("script", [new URL("findings.js", import.meta.url)])],
   changes,

@@ -18,6 +18,7 @@ export const projectsPage: Page = {
   of: "workspace",
   path: "/projects",
   navigation: { section: "Security", label: "Projects", icon: "projects" },
+  reference: "tools",
   roles: ["member", "auditor", "admin", "super_admin"],
   render,
 };

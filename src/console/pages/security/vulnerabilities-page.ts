@@ -17,6 +17,7 @@ export const vulnerabilitiesPage: Page = {
   of: "workspace",
   path: "/vulnerabilities",
   navigation: { section: "Security", label: "Vulnerabilities", icon: "vulnerabilities" },
+  reference: "tools",
   roles: ["member", "auditor", "admin", "super_admin"],
   render,
 };

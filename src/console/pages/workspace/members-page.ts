@@ -22,6 +22,7 @@ export const membersPage: Page = {
   of: "workspace",
   path: "/members",
   navigation: { section: "Workspace", label: "Members", icon: "members" },
+  reference: "control-accounts",
   roles: ["member", "auditor", "admin", "super_admin"],
   // A member's page in the drawer needs them.
   scripts: [zoneScript, chartScript],

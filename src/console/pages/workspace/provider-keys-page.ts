@@ -30,6 +30,7 @@ const providerKeysPage: Page = {
   of: "workspace",
   path: "/provider-keys",
   navigation: { section: "Workspace", label: "Provider keys", icon: "provider" },
+  reference: "control-inference",
   roles: ["member", "auditor", "admin", "super_admin"],
   deadlineMs: providerFormMs,
   render,

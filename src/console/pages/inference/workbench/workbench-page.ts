@@ -22,6 +22,7 @@ export const workbenchPage: Page = {
   of: "workspace",
   path: "/workbench",
   navigation: { section: "Inference", label: "Workbench", icon: "workbench" },
+  reference: "inference",
   roles: ["member", "admin", "super_admin"],
   scripts: [
     asset(
