@@ -120,7 +120,7 @@ describe.each(oneDatabase)("the pages of requests on $name", ({ open }) => {
     const headsOf = (text: string) =>
       [...text.matchAll(/<th role="columnheader"[^>]*>(?:<a [^>]*>)?([^<]*)/g)].map(([, head]) => head);
     const usual = (await world.get(path, browsers.admin)).text;
-    expect(usual).toContain('<a href="/reference/control-inference">API reference</a>');
+    expect(usual).toContain('<a href="/reference/control-inference">API&#160;reference</a>');
     expect(headsOf(usual).slice(0, 5)).toEqual(["Time", "Status", "Model", "Key", "Member"]);
     expect(headsOf((await world.get(path, browsers.member)).text)).not.toContain("Member");
     const { text } = await world.get(`${path}?columns=time,cost,provider&sort=-cost`, browsers.admin);

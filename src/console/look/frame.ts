@@ -111,7 +111,7 @@ function heading({
   tag = null,
   reference = null,
 }: Omit<ConsolePage, "main">): Html {
-  const link = reference === null ? null : markup` <a href="/reference/${reference}">API reference</a>`;
+  const link = reference === null ? null : markup` <a href="/reference/${reference}">API&#160;reference</a>`;
   const words = typeof lead === "string" ? markup`${userText(lead)}${link}` : lead === null ? link : markup`${lead}${link}`;
   return markup`<div class="head">
     <div><h1><bdi>${title}</bdi>${badge === null ? null : markup` ${badge}`}</h1>${words === null ? null : markup`<p class="lead">${words}</p>`}</div>

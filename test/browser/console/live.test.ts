@@ -159,6 +159,24 @@ describe.skipIf(chromiumPath === null)("live and quick", () => {
     expect(visitor.faults).toEqual([]);
   });
 
+  test("the dialog that removes the sample data passes the audit in both themes, and Escape leaves the data", async () => {
+    await visitor.open(base);
+    await page.getByRole("button", { name: "Load sample data" }).click();
+    await page
+      .getByRole("button", { name: "Remove it" })
+      .or(page.getByRole("link", { name: "Remove it" }))
+      .click();
+    const dialog = page.getByRole("dialog");
+    await dialog.waitFor();
+    for (const colorScheme of ["dark", "light"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await visitor.audit()]).toEqual([colorScheme, []]);
+    }
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "hidden" });
+    expect([(await page.getByText("Sample data is loaded").count()) > 0, visitor.faults]).toEqual([true, []]);
+  });
+
   test("a row opens beside its list: the address is its own, Back closes it, J and K walk, Escape returns the focus", async () => {
     const id = await send();
     await visitor.open(`${base}/requests`);
