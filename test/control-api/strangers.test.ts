@@ -34,7 +34,10 @@ async function storeGeneration(workspace: string): Promise<void> {
   const { generation, key } = theirs;
   await book(database.sql, settlement({ generation, workspace, key, admittedAt: systemClock.now() }));
   const queue = new PromptQueue({ sql: database.sql, keyring: control.keyring, clock: systemClock, log: silentLog });
-  queue.add({ generation, workspace, at: systemClock.now(), messages: [], parameters: {}, answer: { content: "" }, answerCut: false }, 100);
+  queue.add(
+    { generation, workspace, at: systemClock.now(), messages: [], parameters: {}, answer: { content: "" }, answerCut: false },
+    100,
+  );
   await queue.flushed(10_000);
 }
 

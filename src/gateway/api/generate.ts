@@ -151,10 +151,13 @@ function openPrompt({ admitted, caller, chat }: AcceptedRequest, { prompts }: Ga
   );
 }
 
-/** What the request set besides its conversation, of which the bound of the answer is not in the body. */
+/**
+ * What the request set besides its conversation, of which the bound of the answer is not in the body. The request of another API, under a
+ * symbol, is left out: it is not stored, and would stay in memory until the answer ends.
+ */
 function parametersOf({ body, maxTokens, outputField }: CheckedChat): Record<string, unknown> {
-  const { model: _model, messages: _messages, ...fields } = body;
-  return { ...fields, ...(outputField !== undefined && { max_tokens: maxTokens }) };
+  const fields = Object.entries(body).filter(([name]) => name !== "model" && name !== "messages");
+  return Object.fromEntries(outputField === undefined ? fields : [...fields, ["max_tokens", maxTokens]]);
 }
 
 function callProvider(routed: RoutedRequest, gateway: Gateway): Promise<DispatchResult> {
