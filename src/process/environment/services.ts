@@ -78,10 +78,10 @@ export interface AwsAccount {
 export function readAws(environment: Environment): AwsAccount | null {
   const id = text(environment, "AWS_ACCOUNT_ID", "");
   const keyId = text(environment, "AWS_ACCESS_KEY_ID", "");
+  const secretKey = secret(environment, "AWS_SECRET_ACCESS_KEY");
   // Without an account, keys that other programs use may be in the environment.
   if (id === "") return null;
   if (!/^\d{12}$/.test(id)) throw new ConfigError(`AWS_ACCOUNT_ID is "${id}": the twelve digits of an account are needed`);
-  const secretKey = secret(environment, "AWS_SECRET_ACCESS_KEY");
   if (keyId === "" && secretKey === null) return { id, credentials: null };
   if (!/^[A-Z0-9]{16,128}$/.test(keyId) || secretKey === null)
     throw new ConfigError(

@@ -87,7 +87,7 @@ describe.each(oneDatabase)("the people of a connection on $name", ({ open }) => 
         next_at: new Date(world.control.clock.now() + limits.peopleEveryMs).toISOString(),
       });
       expect(await world.show(id)).toEqual({ reading, data: [...people], next: null });
-      expect(world.stub.asked.every(({ method, url }) => method === "GET" || url.endsWith("token"))).toBe(true);
+      expect(world.stub.asked.every(({ method, url }) => method === "GET" || url.endsWith("/token"))).toBe(true);
       const audit = await world.control.list("/audit?event=connection.people.read&limit=1");
       expect(audit).toMatchObject([{ target: id, changes: { outcome: { from: null, to: "works" } } }]);
     },
