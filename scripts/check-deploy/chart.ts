@@ -32,6 +32,7 @@ const most = {
   mail: { enabled: true, address: "smtp://mail.example:587", from: "weir@example.com" },
   stripe: { enabled: true },
   oidc: { enabled: true, issuer: "https://accounts.example.com", clientId: "weir", name: "Example" },
+  aws: { enabled: true, accountId: "123456789012", accessKeyId: "EXAMPLEKEYIDOFAWS" },
   gateway: { storage: { className: "fast" }, autoscaling: { enabled: true } },
   service: { annotations: { example: "yes" } },
   metrics: { serviceMonitor: { enabled: true, labels: { release: "prometheus" } } },
@@ -97,6 +98,7 @@ const secrets: Record<string, string> = {
   "stripe-secret-key": "sk_test_1",
   "stripe-webhook-secret": "whsec_1",
   "oidc-client-secret": "word",
+  "aws-secret-access-key": "word",
   "otlp-headers": "authorization=word",
   "openai-api-key": "word",
 };

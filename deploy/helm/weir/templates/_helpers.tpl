@@ -105,6 +105,12 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
   value: {{ . | quote }}
 {{- end }}
 {{- end }}
+{{- if $values.aws.enabled }}
+- name: AWS_ACCOUNT_ID
+  value: {{ required "aws.accountId is needed" $values.aws.accountId | quote }}
+- name: AWS_ACCESS_KEY_ID
+  value: {{ required "aws.accessKeyId is needed" $values.aws.accessKeyId | quote }}
+{{- end }}
 {{- end }}
 {{- if eq $role "admission" }}
 {{- range $values.providerKeys }}
