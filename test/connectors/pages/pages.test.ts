@@ -1,5 +1,6 @@
 /** The catalog's pages as text; test/browser covers what a reader does with them. */
 import { beforeAll, describe, expect, test } from "bun:test";
+import { askedFields } from "../../../src/connectors/catalog/files/columns.ts";
 import { readConnectorFiles } from "../../../src/connectors/catalog/files/read-file.ts";
 import { catalogOf, judgeSearchWords } from "../../../src/connectors/catalog/files/judge.ts";
 import { markup } from "../../../src/http/html.ts";
@@ -43,10 +44,10 @@ describe("a template", () => {
 });
 
 describe("the page of each of the 672 connectors", () => {
-  test("has exactly the fields of its sets: label, name, kind, secret or not, required or not", () => {
+  test("has exactly the fields of its sets that are asked for: label, name, kind, secret or not, required or not", () => {
     for (const row of rows) {
       const text = page(row);
-      const fields = row.credential_sets.flatMap((set, number) => set.fields.map((field) => ({ ...field, number })));
+      const fields = row.credential_sets.flatMap((set, number) => askedFields(set).map((field) => ({ ...field, number })));
       expect([row.slug, count(text, / data-kind="/g)]).toEqual([row.slug, fields.length]);
       for (const { key, label, secret, optional, number } of fields) {
         const [element = ""] = new RegExp(`<(input|textarea)\\s+id="set-${number}-${key}"[^>]*>`).exec(text) ?? [];
@@ -100,8 +101,8 @@ describe("the page of each of the 672 connectors", () => {
   test("shows the command and the file's shape for each set, without a value", () => {
     for (const row of rows) {
       const text = page(row);
-      row.credential_sets.forEach(({ fields }, number) => {
-        const shape = JSON.stringify(Object.fromEntries(fields.map(({ key }) => [key, ""])), null, 2);
+      row.credential_sets.forEach((set, number) => {
+        const shape = JSON.stringify(Object.fromEntries(askedFields(set).map(({ key }) => [key, ""])), null, 2);
         expect([row.slug, text.includes(escaped(shape))]).toEqual([row.slug, true]);
         expect(text.includes(`--credential-set ${number}`)).toBe(number > 0);
       });
