@@ -26,6 +26,18 @@ test("a Go module of a later major version is the one that Syft's package URL me
   expect(packages.map(({ name }) => name).toSorted()).toEqual(["github.com/fld/other/v3", "github.com/fld/token/v5"]);
 });
 
+test("20,000 spellings of one version are one version of the package, and not too many", () => {
+  const spelling = (index: number) => `${"0".repeat(index % 200)}1${".0".repeat(Math.floor(index / 200))}`;
+  const components = Array.from({ length: 20_000 }, (_, index) => {
+    return { type: "library", name: "x", version: spelling(index), purl: `pkg:pypi/x@${spelling(index)}` };
+  });
+  const { packages, ecosystems } = storable({ bomFormat: "CycloneDX", specVersion: "1.6", components });
+  expect([packages, ecosystems]).toEqual([
+    [{ ecosystem: "PyPI", name: "x" }],
+    [{ ecosystem: "PyPI", components: 20_000, unreadable: 0 }],
+  ]);
+});
+
 describe.each(oneDatabase)("stored SBOMs on $name", ({ open }) => {
   let database: TestDatabase;
   let control: Control;
