@@ -114,6 +114,8 @@ export const attachmentsUnusedMax = 10;
 // Package versions
 /** A longer package version is listed as unknown and never compared; an advisory with one is refused. */
 export const versionCharactersMax = 1_024;
+/** Constraints of a version range in a statement. */
+export const versConstraintsMax = 1_000;
 /** A longer package URL is stored unchanged, but matched with no advisory. */
 export const purlCharactersMax = 4_096;
 
