@@ -334,11 +334,14 @@ CREATE TABLE finding_sboms (
 CREATE INDEX finding_sboms_by_finding ON finding_sboms (finding_id, sbom_id);
 CREATE INDEX findings_of_sbom ON finding_sboms (sbom_id, rank DESC, finding_id) INCLUDE (status, false_positive);
 
--- People's decisions, stored apart from findings: for a package of a project, whatever its version.
+-- People's decisions, stored apart from findings: for a package of a project, whatever its version, or for one version of it. Of the two
+-- that may hold for a finding the later one does.
 CREATE TABLE triages (
   project_id text COLLATE "C" NOT NULL REFERENCES projects ON DELETE CASCADE,
   package_id bigint NOT NULL REFERENCES packages,
   vulnerability_id bigint NOT NULL REFERENCES vulnerabilities,
+  -- Empty: all versions.
+  version text COLLATE "C" NOT NULL DEFAULT '',
   status text NOT NULL CHECK (status IN ('open', 'resolved', 'ignored', 'in_progress', 'not_affected')),
   false_positive boolean NOT NULL,
   note text,
@@ -350,7 +353,7 @@ CREATE TABLE triages (
   owner_email text,
   decided_by text NOT NULL,
   decided_at timestamptz NOT NULL,
-  PRIMARY KEY (project_id, package_id, vulnerability_id)
+  PRIMARY KEY (project_id, package_id, vulnerability_id, version)
 );
 CREATE INDEX triages_accepted ON triages (accepted_until) WHERE accepted_until IS NOT NULL;
 

@@ -211,14 +211,14 @@ export interface IssueMove {
 export async function copyTriages(moves: readonly IssueMove[], tx: Transaction): Promise<void> {
   if (moves.length === 0) return;
   await tx`
-    INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, note, justification, accepted_until,
+    INSERT INTO triages (project_id, package_id, vulnerability_id, version, status, false_positive, note, justification, accepted_until,
       owner_email, decided_by, decided_at)
-    SELECT DISTINCT ON (project_id, package_id, succession.target)
-      project_id, package_id, succession.target, status, false_positive, note, justification, accepted_until, owner_email, decided_by,
+    SELECT DISTINCT ON (project_id, package_id, succession.target, version)
+      project_id, package_id, succession.target, version, status, false_positive, note, justification, accepted_until, owner_email, decided_by,
       decided_at
     FROM triages JOIN ${pairs(moves, tx)} ON vulnerability_id = succession.source
-    ORDER BY project_id, package_id, succession.target, decided_at DESC
-    ON CONFLICT (project_id, package_id, vulnerability_id) DO UPDATE SET status = excluded.status,
+    ORDER BY project_id, package_id, succession.target, version, decided_at DESC
+    ON CONFLICT (project_id, package_id, vulnerability_id, version) DO UPDATE SET status = excluded.status,
       false_positive = excluded.false_positive, note = excluded.note, justification = excluded.justification,
       accepted_until = excluded.accepted_until, owner_email = excluded.owner_email, decided_by = excluded.decided_by,
       decided_at = excluded.decided_at

@@ -1,6 +1,7 @@
 /**
  * The SQL of decisions and of a finding's history. A decision belongs to an issue in a package of a project, so it outlives versions,
- * uploads and changes of aliases.
+ * uploads and changes of aliases; one that a document makes about named versions belongs to a version of it. A later decision about all
+ * versions replaces those about one.
  */
 import type { Changes } from "../../accounts/audit/store.ts";
 import type { Queries, Transaction } from "../../backing/backing.ts";
@@ -15,7 +16,13 @@ export interface Pair {
   vulnerability: bigint;
 }
 
-export interface DecisionRow extends StoredDecision, Pair {
+/** A decision's place: all versions of a pair, or one. */
+export interface DecisionScope extends Pair {
+  /** Empty: all. */
+  version: string;
+}
+
+export interface DecisionRow extends StoredDecision, DecisionScope {
   decidedBy: string;
   decidedAt: Date;
 }
@@ -25,7 +32,7 @@ export async function selectDecisions(
   sql: Queries,
 ): Promise<DecisionRow[]> {
   return sql<DecisionRow[]>`
-    SELECT package_id AS package, vulnerability_id AS vulnerability, status, false_positive AS "falsePositive", note,
+    SELECT package_id AS package, vulnerability_id AS vulnerability, version, status, false_positive AS "falsePositive", note,
       justification, accepted_until::text AS "acceptedUntil", owner_email AS owner, decided_by AS "decidedBy",
       decided_at AS "decidedAt"
     FROM triages
@@ -33,16 +40,40 @@ export async function selectDecisions(
       SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
 }
 
+/** The decision of a pair that holds for a version: of the one about all versions and its own the later one. */
+export function holdingFor<Row extends { version: string; decidedAt: Date }>(
+  rows: readonly Row[],
+  version: string,
+): Row | undefined {
+  const [first, ...others] = rows.filter((row) => row.version === "" || row.version === version);
+  return others.reduce<Row | undefined>((held, row) => {
+    const later = held === undefined ? 1 : row.decidedAt.getTime() - held.decidedAt.getTime();
+    return later > 0 || (later === 0 && row.version !== "") ? row : held;
+  }, first);
+}
+
+/** Joins `findings` with the decision that holds for each, as `triages`. */
+export function joinDecision(sql: Queries) {
+  return sql`
+    LEFT JOIN LATERAL (
+      SELECT note, justification, accepted_until, owner_email, decided_by, decided_at FROM triages AS made
+      WHERE made.project_id = findings.project_id AND made.package_id = findings.package_id
+        AND made.vulnerability_id = findings.vulnerability_id AND made.version IN ('', findings.version)
+      ORDER BY made.decided_at DESC, made.version DESC LIMIT 1
+    ) AS triages ON true`;
+}
+
 /** Reopens decisions that called these issues resolved. They keep their person and time, because a person's latest decision applies. */
 export async function reopenDecisions(
-  { project, pairs }: { project: string; pairs: readonly Pair[] },
+  { project, scopes }: { project: string; scopes: readonly DecisionScope[] },
   tx: Transaction,
 ): Promise<void> {
-  if (pairs.length === 0) return;
+  if (scopes.length === 0) return;
   await tx`
     UPDATE triages SET status = 'open'
-    WHERE project_id = ${project} AND (package_id, vulnerability_id) IN (
-      SELECT * FROM unnest(${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[]))`;
+    WHERE project_id = ${project} AND (package_id, vulnerability_id, version) IN (
+      SELECT * FROM unnest(${arrayText(scopes, (scope) => scope.package)}::bigint[],
+        ${arrayText(scopes, (scope) => scope.vulnerability)}::bigint[], ${arrayText(scopes, ({ version }) => version)}::text[]))`;
 }
 
 export interface Target extends Pair {
@@ -74,14 +105,19 @@ export async function lockDecisions(project: string, tx: Transaction): Promise<v
 
 export interface VersionRow extends Decision {
   id: string;
+  version: string;
   present: boolean;
 }
 
-/** The findings of an issue in a package of a project: one for each present or former version. */
-export async function selectVersions({ project, ...pair }: Pair & { project: string }, sql: Queries): Promise<VersionRow[]> {
+/** The findings of an issue in a package of a project: one for each present or former version. @param only of one version */
+export async function selectVersions(
+  { project, only = null, ...pair }: Pair & { project: string; only?: string | null },
+  sql: Queries,
+): Promise<VersionRow[]> {
   return sql<VersionRow[]>`
-    SELECT id, status, false_positive AS "falsePositive", present FROM findings
-    WHERE project_id = ${project} AND package_id = ${pair.package} AND vulnerability_id = ${pair.vulnerability} ORDER BY id`;
+    SELECT id, version, status, false_positive AS "falsePositive", present FROM findings
+    WHERE project_id = ${project} AND package_id = ${pair.package} AND vulnerability_id = ${pair.vulnerability}
+      ${only === null ? sql`` : sql`AND version = ${only}`} ORDER BY id`;
 }
 
 export async function updateDecided(rows: readonly (Decision & { id: string })[], tx: Transaction): Promise<void> {
@@ -94,16 +130,22 @@ export async function updateDecided(rows: readonly (Decision & { id: string })[]
     WHERE findings.id = new.id`;
 }
 
+/** A decision about all versions replaces those about one. */
 export async function upsertDecision(
-  { project, by, at, ...row }: StoredDecision & Pair & { project: string; by: string; at: Date },
+  { project, by, at, ...row }: StoredDecision & DecisionScope & { project: string; by: string; at: Date },
   tx: Transaction,
 ): Promise<void> {
+  if (row.version === "") {
+    await tx`
+      DELETE FROM triages WHERE project_id = ${project} AND package_id = ${row.package} AND vulnerability_id = ${row.vulnerability}
+        AND version <> ''`;
+  }
   await tx`
-    INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, note, justification, accepted_until, owner_email,
+    INSERT INTO triages (project_id, package_id, vulnerability_id, version, status, false_positive, note, justification, accepted_until, owner_email,
       decided_by, decided_at)
-    VALUES (${project}, ${row.package}, ${row.vulnerability}, ${row.status}, ${row.falsePositive}, ${row.note}, ${row.justification},
+    VALUES (${project}, ${row.package}, ${row.vulnerability}, ${row.version}, ${row.status}, ${row.falsePositive}, ${row.note}, ${row.justification},
       ${row.acceptedUntil}::date, ${row.owner}, ${by}, ${at})
-    ON CONFLICT (project_id, package_id, vulnerability_id) DO UPDATE SET status = excluded.status,
+    ON CONFLICT (project_id, package_id, vulnerability_id, version) DO UPDATE SET status = excluded.status,
       false_positive = excluded.false_positive, note = excluded.note, justification = excluded.justification,
       accepted_until = excluded.accepted_until, owner_email = excluded.owner_email, decided_by = excluded.decided_by,
       decided_at = excluded.decided_at`;
@@ -116,7 +158,7 @@ interface EventRow {
   changes: Changes;
 }
 
-export interface EndedAcceptance extends Pair {
+export interface EndedAcceptance extends DecisionScope {
   /** Its last day. */
   acceptedUntil: string;
   acceptedBy: string;
@@ -133,12 +175,13 @@ export async function endAcceptances(
 ): Promise<EndedAcceptance[]> {
   return tx<EndedAcceptance[]>`
     WITH ended AS MATERIALIZED (
-      SELECT package_id, vulnerability_id, accepted_until FROM triages
+      SELECT package_id, vulnerability_id, version, accepted_until FROM triages
       WHERE project_id = ${project} AND accepted_until < ${today}::date LIMIT ${limit}
     )
     UPDATE triages SET status = 'open', accepted_until = NULL FROM ended
     WHERE triages.project_id = ${project} AND triages.package_id = ended.package_id AND triages.vulnerability_id = ended.vulnerability_id
-    RETURNING ended.package_id AS package, ended.vulnerability_id AS vulnerability, ended.accepted_until::text AS "acceptedUntil",
+      AND triages.version = ended.version
+    RETURNING ended.package_id AS package, ended.vulnerability_id AS vulnerability, ended.version, ended.accepted_until::text AS "acceptedUntil",
       triages.decided_by AS "acceptedBy", triages.owner_email AS owner`;
 }
 
@@ -204,8 +247,7 @@ export async function selectState(finding: string, sql: Queries): Promise<Findin
   const [row] = await sql<FindingState[]>`
     SELECT findings.present, triages.note, triages.justification, triages.accepted_until::text AS "acceptedUntil",
       triages.owner_email AS owner, triages.decided_by AS "decidedBy", triages.decided_at AS "decidedAt"
-    FROM findings LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
-      AND triages.vulnerability_id = findings.vulnerability_id
+    FROM findings ${joinDecision(sql)}
     WHERE findings.id = ${finding}`;
   return row;
 }

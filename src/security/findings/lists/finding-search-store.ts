@@ -9,6 +9,7 @@ import type { Ecosystem } from "../../versions/ecosystem.ts";
 import { matching, streamConditions, united, type FindingFilter } from "./finding-list-store.ts";
 import type { StoredDecision } from "../decision.ts";
 import type { ExploitFacts } from "../../vulnerabilities/store.ts";
+import { joinDecision } from "../triage-store.ts";
 import { nameShown, type Fragment, type ListScope } from "./list-store.ts";
 
 /** A position in list order: by rank, then id. */
@@ -76,9 +77,7 @@ export async function selectRowFacts(ids: readonly string[], sql: Queries): Prom
     SELECT findings.id, known.epss, known.percentile, known.added::text AS "kevAdded", triages.justification,
       triages.accepted_until::text AS "acceptedUntil", triages.owner_email AS owner,
       triages.decided_at AS "decidedAt"
-    FROM findings
-    LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
-      AND triages.vulnerability_id = findings.vulnerability_id
+    FROM findings ${joinDecision(sql)}
     CROSS JOIN LATERAL (
       SELECT max(epss) AS epss, max(percentile) AS percentile, min(kev_added) AS added
       FROM vulnerability_names AS names JOIN exploits ON exploits.cve = names.name
@@ -251,10 +250,11 @@ function isExploited(sql: Queries): Fragment {
 }
 
 function isOwnedBy(owner: string, sql: Queries): Fragment {
-  return sql`EXISTS (
-    SELECT FROM triages
+  return sql`coalesce((
+    SELECT owner_email FROM triages
     WHERE triages.project_id = walked.project_id AND triages.package_id = walked.package_id
-      AND triages.vulnerability_id = walked.vulnerability_id AND triages.owner_email = ${owner})`;
+      AND triages.vulnerability_id = walked.vulnerability_id AND triages.version IN ('', walked.version)
+    ORDER BY triages.decided_at DESC, triages.version DESC LIMIT 1), '') = ${owner}`;
 }
 
 /** Findings with the position's rank and those with lower ranks are separate conditions, so that an index finds the beginning of each. */

@@ -14,8 +14,15 @@ import { projectFindingsMax } from "../../limits.ts";
 import type { Lease, ScanState } from "../../scans/lease.ts";
 import type { FreshFindings } from "../../scans/scan-progress.ts";
 import { severityOf } from "../schema.ts";
-import { transitionsOf, type Decision } from "../transitions.ts";
-import { reopenDecisions, selectDecisions, type DecisionRow, updateDecided, type Pair } from "../triage-store.ts";
+import { transitionsOf } from "../transitions.ts";
+import {
+  holdingFor,
+  reopenDecisions,
+  selectDecisions,
+  type DecisionRow,
+  type DecisionScope,
+  updateDecided,
+} from "../triage-store.ts";
 import type { Match, Unknown } from "./match.ts";
 import { upsertUnknowns } from "./resolve-store.ts";
 import * as store from "./scan-store.ts";
@@ -51,10 +58,10 @@ export async function recordMatches(
     await store.insertFindings(plan.added, { workspace, product, project, at }, tx);
     await store.updateFindings(plan.changed, at, tx);
     await store.updateLastSeen(plan.same, at, tx);
-    await reopenDecisions({ project, pairs: plan.reopened }, tx);
+    await reopenDecisions({ project, scopes: plan.reopened }, tx);
     await store.insertEvents(plan.events, { actor: scannerName, at }, tx);
     const there = [...plan.added.map(({ id }) => id), ...plan.changed.map(({ id }) => id), ...plan.same];
-    await reopenSeen({ project, pairs: plan.reopened, at, actor: scannerName }, tx);
+    await reopenSeen({ project, scopes: plan.reopened, at, actor: scannerName }, tx);
     await store.insertOccurrences({ sbom, findings: there }, tx);
     progress.findings += there.length;
     progress.findingsLeftOut += plan.leftOut;
@@ -90,7 +97,8 @@ interface Plan {
   /** Ids of unchanged findings. */
   same: string[];
   events: store.NewEvent[];
-  reopened: { package: bigint; vulnerability: bigint }[];
+  /** The decisions that are open again. */
+  reopened: DecisionScope[];
   /** The number of new findings beyond the limit. */
   leftOut: number;
 }
@@ -99,12 +107,15 @@ function planOf({ matches: all, known, decisions, nowMs, room }: Facts): Plan {
   const findings = new Map(known.map((row) => [`${pairOf(row)} ${row.version}`, row]));
   const matches = withinRoom(all, { isThere: (match) => findings.has(`${pairOf(match)} ${match.version}`), room });
   const plan: Plan = { added: [], changed: [], same: [], events: [], reopened: [], leftOut: all.length - matches.length };
-  const decided = new Map<string, Decision>(decisions.map((row) => [pairOf(row), row]));
-  for (const [pair, group] of Map.groupBy(matches, pairOf)) {
-    const standing = (match: Match) => findings.get(`${pair} ${match.version}`) ?? null;
+  const decided = Map.groupBy(decisions, pairOf);
+  const holding = (match: Match) => holdingFor(decided.get(pairOf(match)) ?? [], match.version);
+  // What is decided alike changes alike: the versions of a pair, without those that have a decision of their own.
+  for (const group of Map.groupBy(matches, (match) => `${pairOf(match)} ${holding(match)?.version ?? ""}`).values()) {
+    const standing = (match: Match) => findings.get(`${pairOf(match)} ${match.version}`) ?? null;
     const versions = new Map(group.map((match) => [match.version, standing(match)] as const));
-    const { outcomes, reopens } = transitionsOf({ versions, decision: decided.get(pair) ?? null });
-    if (reopens) plan.reopened.push(...group.slice(0, 1));
+    const [decision] = group.slice(0, 1).flatMap((match) => holding(match) ?? []);
+    const { outcomes, reopens } = transitionsOf({ versions, decision: decision ?? null });
+    if (reopens && decision !== undefined) plan.reopened.push(decision);
     for (const match of group) {
       const outcome = outcomes.get(match.version);
       if (outcome === undefined) continue;
@@ -148,11 +159,11 @@ function sameFacts(finding: store.KnownFindingRow, match: Match): boolean {
 
 /** Reopens the findings of versions that this scan has already seen. For versions that it sees later, the decision is already open. */
 async function reopenSeen(
-  { project, pairs, at, actor }: { project: string; pairs: readonly Pair[]; at: Date; actor: string },
+  { project, scopes, at, actor }: { project: string; scopes: readonly DecisionScope[]; at: Date; actor: string },
   tx: Transaction,
 ): Promise<void> {
-  if (pairs.length === 0) return;
-  const ids = await store.selectSeenAsResolved({ project, pairs, at }, tx);
+  if (scopes.length === 0) return;
+  const ids = await store.selectSeenAsResolved({ project, scopes, at }, tx);
   await updateDecided(
     ids.map((id) => ({ id, status: "open", falsePositive: false })),
     tx,

@@ -8,6 +8,7 @@ import { arrayText } from "../../../backing/sql-text.ts";
 import type { WorkspaceId } from "../../../kernel/ids.ts";
 import { componentKey } from "../../sboms/store.ts";
 import type { FindingStatus } from "../schema.ts";
+import type { DecisionScope } from "../triage-store.ts";
 import type { Cause } from "../transitions.ts";
 import type { Evidence, Component } from "./match.ts";
 
@@ -165,17 +166,21 @@ export async function insertOccurrences(
 
 /** Findings of these issues in these packages that this scan has seen and that are resolved by a decision. */
 export async function selectSeenAsResolved(
-  { project, pairs, at }: { project: string; pairs: readonly Pick<FindingKey, "package" | "vulnerability">[]; at: Date },
+  { project, scopes, at }: { project: string; scopes: readonly DecisionScope[]; at: Date },
   sql: Queries,
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     SELECT finding.id FROM unnest(
-      ${arrayText(pairs, (pair) => pair.package)}::bigint[], ${arrayText(pairs, (pair) => pair.vulnerability)}::bigint[])
-      AS pair (package_id, vulnerability_id)
+      ${arrayText(scopes, (scope) => scope.package)}::bigint[], ${arrayText(scopes, (scope) => scope.vulnerability)}::bigint[],
+      ${arrayText(scopes, ({ version }) => version)}::text[]) AS scope (package_id, vulnerability_id, version)
     CROSS JOIN LATERAL (
       SELECT id FROM findings
-      WHERE findings.project_id = ${project} AND findings.package_id = pair.package_id
-        AND findings.vulnerability_id = pair.vulnerability_id AND last_seen = ${at} AND present AND status = 'resolved') AS finding`;
+      WHERE findings.project_id = ${project} AND findings.package_id = scope.package_id
+        AND findings.vulnerability_id = scope.vulnerability_id AND last_seen = ${at} AND present AND status = 'resolved'
+        AND CASE WHEN scope.version <> '' THEN findings.version = scope.version ELSE NOT EXISTS (
+          SELECT FROM triages
+          WHERE triages.project_id = ${project} AND triages.package_id = scope.package_id
+            AND triages.vulnerability_id = scope.vulnerability_id AND triages.version = findings.version) END) AS finding`;
   return rows.map(({ id }) => id);
 }
 

@@ -58,7 +58,9 @@ async function open(
   tx: Transaction,
 ): Promise<Opened[]> {
   const versions = await store.selectVersions({ ...pair, project }, tx);
+  const decisions = await store.selectDecisions({ project, pairs: [pair] }, tx);
   const opened = versions.flatMap((finding) => {
+    if (store.holdingFor(decisions, finding.version)?.version !== pair.version) return [];
     const after = findingAfter(finding, { status: "open", falsePositive: finding.falsePositive });
     return after.status === finding.status ? [] : [{ ...after, id: finding.id }];
   });

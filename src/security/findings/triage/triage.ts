@@ -2,7 +2,7 @@
  * Stores what a person decides about a finding.
  *
  * A decision is stored for the issue in this package of the project, so it applies to all versions and survives a new SBOM. The findings of
- * all present versions follow at once, up to the caller's limit if there is one. Repeating a decision changes nothing, and the answer says
+ * all present versions follow at once, up to the caller's limit if there is one. Only a document that names versions decides about one alone. Repeating a decision changes nothing, and the answer says
  * so. What a call makes of a decision is in `decision.ts`. A decision about several findings is one transaction: it applies to all of them
  * or to none, except for those that someone decided about after the caller looked, which are left.
  *
@@ -82,12 +82,14 @@ interface TriageWork {
   at: Date;
   /** How many findings of other versions follow in this transaction; calling again continues. Absent: all. */
   followersMax?: number;
+  /** Only the named finding is decided about, and other versions keep what they have. */
+  isAlone?: boolean;
 }
 
 /** Triages one finding in the caller's transaction. @throws DomainError not_found, conflict */
 export async function triageIn(
   tx: Transaction,
-  { workspace, decided, by, at, followersMax = Infinity }: TriageWork,
+  { workspace, decided, by, at, followersMax = Infinity, isAlone = false }: TriageWork,
 ): Promise<TriageResult> {
   const target = await store.selectTarget({ workspace, id: decided.finding }, tx);
   if (target === undefined) throw findingNotFound(decided.finding);
@@ -95,10 +97,11 @@ export async function triageIn(
   await allowLocks(decisionWaitMs, tx);
   await allowStatements(decisionWaitMs, tx);
   await store.lockDecisions(target.project, tx);
-  const versions = await store.selectVersions(target, tx);
+  const versions = await store.selectVersions({ ...target, only: isAlone ? target.version : null }, tx);
   const named = versions.find(({ id }) => id === target.id);
   if (named === undefined) throw findingNotFound(decided.finding);
-  const [standing] = await store.selectDecisions({ project: target.project, pairs: [target] }, tx);
+  const decisions = await store.selectDecisions({ project: target.project, pairs: [target] }, tx);
+  const standing = store.holdingFor(decisions, target.version);
   requireSeen(standing, { decided, at, target, finding: named });
   const before = standing ?? undecided(named);
   const after = decisionAfter({ before, finding: named, decided, today: dayOf(at) });
@@ -121,7 +124,7 @@ export async function triageIn(
     left: following.length - followed.length,
   };
   if (!isChange(changes) && followed.length === 0) return made;
-  await store.upsertDecision({ ...target, ...after, by, at }, tx);
+  await store.upsertDecision({ ...target, ...after, version: isAlone ? target.version : "", by, at }, tx);
   await store.updateDecided([own, ...followed], tx);
   const updated = [{ ...own, changes }, ...followed].filter((one) => isChange(one.changes));
   const events = updated.map((one) => ({ finding: one.id, cause: "decided" as const, changes: one.changes }));
