@@ -23,7 +23,7 @@ import type { RouteMeasure } from "../gateway/models/listing.ts";
 import type { Route } from "../gateway/models/model.ts";
 import type { Models } from "../gateway/models/models.ts";
 import type { SyncRunner } from "../security/advisories/sync-run.ts";
-import type { ExportTurns } from "../security/findings/triage/export-vex.ts";
+import type { ExportTurns } from "../security/findings/vex/export-vex.ts";
 import type { SbomReader } from "../security/sboms/reader.ts";
 import type { Keyring } from "../accounts/secrets/keyring.ts";
 import type { OidcProvider } from "../accounts/oidc/oidc-provider.ts";

@@ -49,7 +49,7 @@ import { serviceState, runChecks, watchHealth, type Check, type Health } from ".
 import { SyncRunner } from "../security/advisories/sync-run.ts";
 import { sharedCallLimits } from "../security/api/call-limits.ts";
 import type { ToolsParts } from "../security/api/run-operation.ts";
-import { ExportTurns } from "../security/findings/triage/export-vex.ts";
+import { ExportTurns } from "../security/findings/vex/export-vex.ts";
 import { SbomReader } from "../security/sboms/reader.ts";
 import { AttachmentFolder } from "../security/tickets/attachment-folder.ts";
 import { makeApp } from "./app.ts";

@@ -12,7 +12,7 @@ export const layers = rowsOf(`
   gateway/api: answer/ request/ call/ messages/ responses/ *
   security: limits.ts,subprocess.ts,resource.ts,resource-store.ts versions/ archives/ scans/ advisories/ sboms/ lockfiles/
   security: operation.ts,fields.ts tickets/ findings/* findings/scan/ vulnerabilities/ findings/lists/ findings/details/
-  security: findings/triage/ projects/ repositories/ reader-process.ts api/
+  security: findings/triage/ findings/vex/ projects/ repositories/ reader-process.ts api/
   .: ../workers/ control-api/ console/look/ console/ ./`).flatMap(([[folder = ""] = [], all = []]) =>
   all.map((layer) => layer.split(",").map((held) => posix.join("src", folder, held))),
 );

@@ -16,7 +16,7 @@ import { Keyring } from "../../src/accounts/secrets/keyring.ts";
 import { ManualClock } from "./clock.ts";
 import { Notified } from "./notified.ts";
 import { Platforms } from "./security/platforms.ts";
-import { ExportTurns } from "../../src/security/findings/triage/export-vex.ts";
+import { ExportTurns } from "../../src/security/findings/vex/export-vex.ts";
 
 export const operatorToken = "operator-token-of-the-tests";
 

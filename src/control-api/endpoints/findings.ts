@@ -14,8 +14,8 @@ import { countSearched, FindingCounts, FindingGroups, groupFindings } from "../.
 import type { ListScope } from "../../security/findings/lists/list-store.ts";
 import { FindingPage, searchFindings, type SearchRequest } from "../../security/findings/lists/search-findings.ts";
 import { ecosystemNames, ecosystemOfName, findingStatuses, ranksOf, severities } from "../../security/findings/schema.ts";
-import { exportVex, VexDocument } from "../../security/findings/triage/export-vex.ts";
-import { ImportedVex, importVex } from "../../security/findings/triage/import-vex.ts";
+import { exportVex, VexDocument, vexFormats } from "../../security/findings/vex/export-vex.ts";
+import { ImportedVex, importVex } from "../../security/findings/vex/import-vex.ts";
 import { EventView, listEvents } from "../../security/findings/triage/list-events.ts";
 import { justifications } from "../../security/findings/decision.ts";
 import { TriagedMany, triageMany, authorOf } from "../../security/findings/triage/triage.ts";
@@ -342,15 +342,18 @@ export const vexEndpoints = {
     path: "/vex",
     command: "vex export",
     takesToolsKey: true,
-    summary: "Show the findings of a project and what was decided as a CycloneDX document (VEX)",
-    fields: OfProject,
+    summary: "Show the findings of a project and what was decided as a VEX document",
+    fields: Type.Object({
+      ...OfProject.properties,
+      format: Type.Optional(wordOf(vexFormats, { title: "CycloneDX 1.6 (default), OpenVEX 0.2.0 or CSAF 2.0" })),
+    }),
     view: VexDocument,
     deadlineMs: vexExportMs,
     async handle({ input, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(input.workspace);
       const project = await requireProject({ workspace: workspace.id, project: input.project }, parts.sql);
       using _turn = await parts.vexExports.acquire({ person: authorOf(actor), workspace: workspace.id });
-      return exportVex(project, parts);
+      return exportVex({ project, format: input.format ?? "cyclonedx" }, parts);
     },
   }),
   import: endpoint({
@@ -358,8 +361,8 @@ export const vexEndpoints = {
     path: "/vex",
     command: "vex import",
     takesToolsKey: true,
-    summary: "Take over the decisions of a CycloneDX document (VEX) about the findings of a project",
-    file: "The document: CycloneDX in JSON, with vulnerabilities that have an analysis",
+    summary: "Take over the decisions of a VEX document about the findings of a project",
+    file: "The document in JSON: CycloneDX, OpenVEX 0.2.0, or CSAF 2.0 or 2.1 of the profile VEX",
     fields: OfProject,
     view: ImportedVex,
     bodyBytesMax: vexBytesMax,

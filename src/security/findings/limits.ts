@@ -25,6 +25,14 @@ export const vexDepthMax = 32;
 export const vexValuesMax = 120_000;
 /** Statements of a document, and findings that they are about. */
 export const vexStatementsMax = 5_000;
+/** Other ids of a vulnerability in a document. */
+export const vexAliasesMax = 100;
+/** Products of a CSAF document, and how often one vulnerability names them. */
+export const vexProductsMax = 10_000;
+/** Comparisons of versions with the rules of statements. */
+export const vexComparisonsMax = 500_000;
+/** Other ids of a vulnerability that an export names. */
+export const vexAliasesShownMax = 20;
 /** Findings that one transaction decides, including other versions of a package. */
 export const vexTriagedMax = 100;
 /** After a transaction, the next one waits as long as the last took, up to this, so that the database can serve others. */

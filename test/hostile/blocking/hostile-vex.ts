@@ -14,6 +14,16 @@ function aboutRefs(refs: readonly string[]): string {
   return documentOf([{ id: issue, analysis, affects: refs.map((ref) => ({ ref })) }]);
 }
 
+const heavyRange = `vers:npm/${many(250, (index) => `${index}.0.0`).join("|")}`;
+
+function productOf(index: number): object {
+  return { name: "a", product_id: String(index), product_identification_helper: { purl: `pkg:npm/a@${index}` } };
+}
+
+function csafOf(tree: object, vulnerabilities: object[]): string {
+  return JSON.stringify({ document: { category: "csaf_vex", csaf_version: "2.0" }, product_tree: tree, vulnerabilities });
+}
+
 export const hostileVex: Record<string, string> = {
   "statements about issues": documentOf(
     many(5_000, (index) => ({ id: `CVE-2024-${1_000 + index}`, analysis, affects: [{ ref: `pkg:npm/%40a/b${index}@1.0.0` }] })),
@@ -27,6 +37,42 @@ export const hostileVex: Record<string, string> = {
   components: documentOf(
     [],
     many(28_000, (index) => ({ "bom-ref": `b${index}`, purl: `p${index}` })),
+  ),
+  "ranges of versions": documentOf([
+    {
+      id: issue,
+      analysis,
+      affects: [{ ref: "pkg:npm/a", versions: many(500, () => ({ range: heavyRange, status: "affected" })) }],
+    },
+  ]),
+  "other ids": documentOf(
+    many(450, (index) => ({ id: issue, references: many(100, (at) => ({ id: `GHSA-${index}-${at}` })), analysis })),
+  ),
+  "subcomponents of OpenVEX": JSON.stringify({
+    "@context": "https://openvex.dev/ns/v0.2.0",
+    statements: many(50, () => ({
+      vulnerability: { name: issue },
+      products: many(50, (at) => ({ "@id": "x", subcomponents: many(10, (index) => ({ "@id": `pkg:npm/b${at}@${index}` })) })),
+      status: "fixed",
+    })),
+  }),
+  "products of CSAF": csafOf({ full_product_names: many(10_001, (index) => productOf(index)) }, []),
+  "groups of CSAF": csafOf(
+    {
+      full_product_names: many(5_000, (index) => productOf(index)),
+      product_groups: [{ group_id: "g", product_ids: many(5_000, String) }],
+    },
+    [
+      {
+        cve: issue,
+        product_status: { fixed: many(5_000, String) },
+        remediations: many(5_000, () => ({ group_ids: many(5, () => "g") })),
+      },
+    ],
+  ),
+  "branches of CSAF": csafOf(
+    { branches: many(7_000, (index) => ({ category: "product_version", name: "1", product: productOf(index) })) },
+    [],
   ),
   ...Object.fromEntries(
     Object.entries(heavyValues).map(([name, value]) => [name, `{"bomFormat":"CycloneDX","vulnerabilities":${value}}`]),

@@ -275,12 +275,19 @@ test("an exported VEX document imports without a change, and decisions of a docu
   const given = { bomFormat: "CycloneDX", specVersion: "1.5", components, vulnerabilities: [statement, unknown] };
   await writeFile(path, JSON.stringify(given));
   const first = await line.weir.run(...importing);
-  expect([first.code, first.error]).toEqual([0, "No finding: CVE-2024-0009 in pkg:npm/left-pad@1.0.0\n"]);
+  expect([first.code, first.error]).toEqual([
+    0,
+    "Not matched: CVE-2024-0009 in pkg:npm/left-pad@1.0.0: no advisory here has this id\n",
+  ]);
   expect(first.out).toMatch(/^updated +1$/m);
   const { data } = await line.weir.json("finding", "list", ...inW, "--project", "shop", "--status", "not_affected");
   expect(data).toMatchObject([{ cve_id: "CVE-2024-0001" }]);
   await line.weir.run(...exporting);
   const again = JSON.parse(await readFile(path, "utf8"));
+  for (const format of ["openvex", "csaf"]) {
+    expect((await line.weir.run(...exporting, "--format", format)).code).toBe(0);
+    expect(await line.weir.json(...importing)).toMatchObject({ updated: 0, unchanged: 3, unmatched: 0 });
+  }
   expect(again.vulnerabilities).toContainEqual(
     expect.objectContaining({ id: "CVE-2024-0001", analysis: expect.objectContaining(analysis) }),
   );

@@ -2,13 +2,18 @@
 import type { Database, Queries, Transaction } from "../../../backing/backing.ts";
 import { arrayText } from "../../../backing/sql-text.ts";
 import type { Ecosystem } from "../../versions/ecosystem.ts";
+import { vexAliasesShownMax } from "../limits.ts";
 import { inKeyOrder, type FindingPlace } from "../lists/list-store.ts";
 import type { Severity } from "../schema.ts";
-import type { Decided } from "./vex-analysis.ts";
+import { joinDecision } from "../triage-store.ts";
+import type { Decided } from "./words.ts";
 
 export interface VexFinding extends Decided {
   rank: number;
   name: string;
+  /** All its names, with spaces between them. */
+  names: string | null;
+  description: string;
   severity: Severity | null;
   score: number | null;
   component: string;
@@ -41,12 +46,15 @@ export function selectVexKeys(
 /** Which of these findings the project's current SBOM still has, in any status. */
 export async function selectVexFindings(ids: readonly string[], sql: Queries): Promise<VexFinding[]> {
   return sql<VexFinding[]>`
-    SELECT findings.rank, vulnerabilities.name, vulnerabilities.severity, vulnerabilities.score::float8 AS score, findings.status,
+    SELECT findings.rank, vulnerabilities.name, known.names, vulnerabilities.description, vulnerabilities.severity, vulnerabilities.score::float8 AS score, findings.status,
       findings.false_positive AS "falsePositive", triages.note, triages.justification, findings.component, findings.version, findings.purl,
       findings.fix_version AS "fixVersion", triages.decided_at AS "decidedAt"
     FROM findings JOIN vulnerabilities ON vulnerabilities.id = findings.vulnerability_id
-    LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
-      AND triages.vulnerability_id = findings.vulnerability_id
+    ${joinDecision(sql)}
+    CROSS JOIN LATERAL (
+      SELECT string_agg(name, ' ' ORDER BY name) AS names FROM (
+        SELECT name FROM vulnerability_names
+        WHERE vulnerability_id = findings.vulnerability_id AND NOT shared ORDER BY name LIMIT ${vexAliasesShownMax}) AS named) AS known
     WHERE findings.id = ANY (${arrayText(ids, (id) => id)}::text[]) AND findings.present
     ORDER BY findings.rank DESC, vulnerabilities.name, findings.id`;
 }
@@ -66,6 +74,8 @@ export interface Candidate extends Decided {
   /** The key that all spellings of the package's name share. */
   key: string;
   version: string;
+  /** As the document writes it; null: it has none that can be read. */
+  purl: string | null;
 }
 
 /** The findings of these issues in the project's current SBOM. */
@@ -75,17 +85,59 @@ export async function selectCandidates(
 ): Promise<Candidate[]> {
   return sql<Candidate[]>`
     SELECT findings.id, findings.vulnerability_id AS issue, findings.package_id AS package, packages.ecosystem,
-      packages.key, findings.version, findings.status, findings.false_positive AS "falsePositive", triages.note,
+      packages.key, findings.version, findings.purl, findings.status, findings.false_positive AS "falsePositive", triages.note,
       triages.justification
     FROM findings JOIN packages ON packages.id = findings.package_id
-    LEFT JOIN triages ON triages.project_id = findings.project_id AND triages.package_id = findings.package_id
-      AND triages.vulnerability_id = findings.vulnerability_id
+    ${joinDecision(sql)}
     WHERE findings.project_id = ${project} AND findings.present
       AND findings.vulnerability_id = ANY (${arrayText(issues, (id) => id)}::bigint[])
     ORDER BY findings.id LIMIT ${limit}`;
 }
 
-export async function selectVexProject(project: string, sql: Queries): Promise<{ name: string } | undefined> {
-  const [row] = await sql<{ name: string }[]>`SELECT name FROM projects WHERE id = ${project}`;
+interface VexProject {
+  name: string;
+  /** The workspace's name. */
+  workspace: string;
+  /** The package URL of the current SBOM's root; null: it has none. */
+  root: string | null;
+}
+
+export async function selectVexProject(project: string, sql: Queries): Promise<VexProject | undefined> {
+  const [row] = await sql<VexProject[]>`
+    SELECT projects.name, workspaces.name AS workspace, root.purl AS root
+    FROM projects JOIN workspaces ON workspaces.id = projects.workspace_id
+    LEFT JOIN sbom_components AS root ON root.sbom_id = projects.sbom_id AND root.position = 0 AND root.relation = 'root'
+    WHERE projects.id = ${project}`;
   return row;
+}
+
+export interface CurrentSbom {
+  id: string;
+  /** The serial number of a CycloneDX document, or another format's id; null: it has none. */
+  documentId: string | null;
+  /** What is null of the root is not in the document. */
+  rootRef: string | null;
+  rootPurl: string | null;
+  rootName: string | null;
+  rootVersion: string | null;
+}
+
+export async function selectCurrentSbom(project: string, sql: Queries): Promise<CurrentSbom | undefined> {
+  const [row] = await sql<CurrentSbom[]>`
+    SELECT sboms.id, sboms.document_id AS "documentId", root.ref AS "rootRef", root.purl AS "rootPurl", root.name AS "rootName", root.version AS "rootVersion"
+    FROM projects JOIN sboms ON sboms.id = projects.sbom_id
+    LEFT JOIN sbom_components AS root ON root.sbom_id = sboms.id AND root.position = 0 AND root.relation = 'root'
+    WHERE projects.id = ${project}`;
+  return row;
+}
+
+/** The versions of these packages that the SBOM has under these bom-refs. */
+export async function selectRefs(
+  { sbom, packages, refs }: { sbom: string; packages: readonly bigint[]; refs: readonly string[] },
+  sql: Queries,
+): Promise<{ ref: string; package: bigint; version: string }[]> {
+  return sql<{ ref: string; package: bigint; version: string }[]>`
+    SELECT ref, package_id AS package, version FROM sbom_components
+    WHERE sbom_id = ${sbom} AND package_id = ANY (${arrayText(packages, (id) => id)}::bigint[])
+      AND ref = ANY (${arrayText(refs, (ref) => ref)}::text[]) AND version IS NOT NULL`;
 }
