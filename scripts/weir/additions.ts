@@ -171,7 +171,7 @@ export const additions: Readonly<Record<string, Addition>> = {
   "project difference": { show: named("component ecosystem before after") },
   "project activity": { show: named("at actor what findings cve_id component filename") },
   "vex export": {
-    summary: "Write the findings of a project and what was decided as a CycloneDX document (VEX)",
+    summary: "Write the findings of a project and what was decided as a VEX document",
     flags: [{ name: "output", field: "output", value: file, help: "the file; default: standard output" }],
     send: async (fields, sending) => (await import("./verbs/upload.ts")).exportVex(fields, sending),
   },

@@ -23,17 +23,26 @@ export interface ReceivedForm extends Disposable {
   read(): Promise<FormFields>;
 }
 
+interface FormDoor {
+  door: BodyDoor;
+  lane: Lane;
+  bytesMax?: number | undefined;
+  /** What the refusal of a larger form says. */
+  tooLarge?: string | undefined;
+}
+
 /**
  * @param bytesMax larger than that of other forms for a form with a file, which browsers send in parts
  * @throws DomainError invalid_body, body_too_large, body_too_slow; LimitReachedError
  */
 export async function receiveForm(
   request: Request,
-  { door, lane, bytesMax = formBytesMax }: { door: BodyDoor; lane: Lane; bytesMax?: number | undefined },
+  { door, lane, bytesMax = formBytesMax, tooLarge }: FormDoor,
 ): Promise<ReceivedForm> {
   const boundary = boundaryOf(request.headers.get("content-type") ?? "");
   const withinMs = bytesMax > formBytesMax ? fileFormMs : formMs;
-  const bounds = { bytesMax: boundary === null ? Math.min(bytesMax, formBytesMax) : bytesMax, withinMs, errors };
+  const worded = tooLarge === undefined ? errors : { ...errors, tooLarge: () => new DomainError("body_too_large", tooLarge) };
+  const bounds = { bytesMax: boundary === null ? Math.min(bytesMax, formBytesMax) : bytesMax, withinMs, errors: worded };
   const body = await door.receive(request, lane, bounds);
   return { read: () => readForm(body.bytes, boundary), [Symbol.dispose]: () => body[Symbol.dispose]() };
 }

@@ -32,6 +32,8 @@ export interface Page {
   earlyAccess?: EarlyAccessFeature;
   /** The largest form, for a page whose form has a file. */
   formBytesMax?: number;
+  /** What the refusal of a larger form says; absent: its bytes. */
+  formTooLarge?: string;
   /** For a page that takes longer than others. */
   deadlineMs?: number;
   /**

@@ -66,7 +66,7 @@ async function answer({ request, server }: RouteContext, doors: ConsoleDoors, pa
   if (refusal !== null) return refusal;
   const lane = await laneFor(viewer, workspace, parts);
   const door = found.page.formBytesMax === undefined ? doors.forms : parts.control.files;
-  const received = { door: door.bodies, lane, bytesMax: found.page.formBytesMax };
+  const received = { door: door.bodies, lane, bytesMax: found.page.formBytesMax, tooLarge: found.page.formTooLarge };
   using body = request.method === "POST" ? await receiveForm(request, received) : null;
   const poll = doors.live.pollOf(found.page, request, lane);
   using turn = await (body !== null ? door.turns : poll !== null ? doors.live : doors.pages).take(lane);

@@ -1,5 +1,6 @@
 /** The import of a VEX document on a project's page: what it decides, what it does not match, and refusals. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sbomBytesMax } from "../../src/security/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { fixedIn, lodash, SecurityWorld } from "../support/security/security-world.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
@@ -51,12 +52,18 @@ describe.each(oneDatabase)("the import of a VEX document on $name", ({ open }) =
       false,
     ]);
     const why = [
-      "The vulnerability is found, but not in this component and version.",
-      "The reference names no component of a known ecosystem.",
+      "The vulnerability is found, but not in this component.",
+      "The reference names no component with a package URL, of the document or of the current SBOM.",
       "The current SBOM has no finding of this vulnerability.",
       "No advisory here has this id.",
     ];
     expect(why.filter((words) => text.includes(words))).toEqual(why);
+    for (const as of ["vex", "openvex", "csaf"]) {
+      const file = await world.get(at(`/projects/${vexed}?as=${as}`), member);
+      expect([file.status, file.text.includes("CVE-2026-0001"), (await see(`/projects/${vexed}`)).includes(`as=${as}"`)]).toEqual(
+        [200, true, true],
+      );
+    }
     expect(await security.findingLines(vexed)).toEqual(["CVE-2026-0001 4.17.19 not_affected"]);
     expect((await send(document)).text).toContain("0 findings are updated.");
     expect((await send(vexOf({ id: "CVE-2026-0001" }))).text).toContain("no statement with an analysis");
@@ -67,15 +74,17 @@ describe.each(oneDatabase)("the import of a VEX document on $name", ({ open }) =
     const send = (file: string | null, browser = member) => world.upload(path, { fields: { action: "import" }, file }, browser);
     const large = vexOf({ id: "CVE-2026-0001", description: "x".repeat(2 * 1024 * 1024) });
     for (const [file, words] of [
-      ["{}", "bomFormat must be &#34;CycloneDX&#34;"],
+      ["{}", "The document is JSON of an unknown format. Weir reads CycloneDX in JSON, OpenVEX 0.2.0, and CSAF"],
       [vexOf({ id: "CVE-2026-0001", analysis: { state: "fine" } }), "vulnerabilities[0].analysis.state must be one of"],
-      [large, "The document has more than 2 MiB"],
+      [large, "The VEX document has more than 2 MiB: split it"],
       [null, "Choose a file"],
     ] as const) {
       const { status, text } = await send(file);
       const [, problem = ""] = /id="import-file-problem"><bdi>([^]*?)<\/bdi>/.exec(text) ?? [];
       expect([status, problem]).toEqual([400, expect.stringContaining(words)]);
     }
+    const huge = await send("x".repeat(sbomBytesMax + 128 * 1024));
+    expect([huge.status, huge.text.includes("The VEX document has more than 2 MiB: split it")]).toEqual([413, true]);
     expect(await see(`/projects/${project}`)).toContain("Import VEX");
     expect((await world.get(at(`/projects/${project}`), auditor)).text).not.toContain("Import VEX");
     expect((await send(vexOf(), auditor)).status).toBe(403);

@@ -31,6 +31,7 @@ describe("texts that once blocked the thread for seconds are read at once or ref
     ["a requirement followed by blanks", () => requirements(`name${" ".repeat(length)}x`)],
     ["a requirement followed by comment marks", () => requirements(`name${" #".repeat(length / 2)}\u2028x`)],
     ["a comment with `via` and blanks", () => requirements(`a==1 # via${" ".repeat(length)}\rx`)],
+    ["an option of requirements followed by tabs", () => requirements(`-c${"\t".repeat(length)}\0\u2028x`)],
     ["a package URL of slashes", () => parsePackageUrl(`pkg:npm/${"/".repeat(length)}a`)],
     ["a context of digits", () => graphOf({ "@context": `https://spdx.org/${"0".repeat(length)}` })],
     ["a creator of blanks", () => extractSpdx2(creators(`Tool:${" ".repeat(length)}\n`), "json")],

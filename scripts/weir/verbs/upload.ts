@@ -3,6 +3,8 @@
  */
 import { writeFileSync } from "node:fs";
 import { vexBytesMax } from "../../../src/security/findings/limits.ts";
+import type { ImportedVex } from "../../../src/security/findings/vex/import-vex.ts";
+import { unmatchedWords } from "../../../src/security/findings/vex/match-statements.ts";
 import { sbomBytesMax } from "../../../src/security/limits.ts";
 import type { StoredSbom } from "../../../src/security/projects/schema.ts";
 import { answerAs, readUpload, CallError } from "../call.ts";
@@ -84,10 +86,16 @@ export async function exportVex({ output, ...query }: Record<string, unknown>, {
 export async function importVex({ path, ...query }: Record<string, unknown>, { upload }: Sending): Promise<LocalAnswer> {
   const answer = await upload({ query, body: readUpload(String(path), vexBytesMax).body });
   const { unmatched_first: first, ...counts } = answer;
-  const unmatched: { id: string; ref: string | null }[] = Array.isArray(first) ? first : [];
+  const unmatched: ImportedVex["unmatched_first"] = Array.isArray(first) ? first : [];
+  const left = Number(counts["unmatched"]) - unmatched.length;
   return {
     body: answer,
     text: columns(Object.entries(counts).map(([name, count]) => [name, String(count)])),
-    errors: unmatched.map(({ id, ref }) => `No finding: ${id}${ref === null ? "" : ` in ${ref}`}`),
+    errors: [
+      ...unmatched.map(
+        ({ id, ref, reason }) => `Not matched: ${id}${ref === null ? "" : ` in ${ref}`}: ${unmatchedWords[reason]}`,
+      ),
+      ...(left > 0 ? [`And ${left} more`] : []),
+    ],
   };
 }

@@ -12,7 +12,8 @@ import type { SearchedFinding } from "../../../security/findings/lists/exploits.
 import { sarifOf } from "../../../security/findings/details/sarif.ts";
 import { findingCsvRowsMax } from "../../limits.ts";
 import { address } from "../../look/forms.ts";
-import type { PageFile } from "../../page.ts";
+import { vexFormats, type VexFormat } from "../../../security/findings/vex/export-vex.ts";
+import type { PageCall, PageFile } from "../../page.ts";
 import { listQuery, searchInput, type FindingPlace } from "./finding-list.ts";
 
 /** Links to the files of what the list shows. */
@@ -20,7 +21,9 @@ export function exportMenu({ call, project }: FindingPlace): Html {
   const path = (as: string): string => address(call.path, { ...listQuery(call.query), as });
   const isOfOne = project !== null || call.query.has("project");
   const vex = isOfOne
-    ? markup`<a href="${path("vex")}">VEX <span class="under">decisions, CycloneDX</span></a>`
+    ? vexFormats.map(
+        (format) => markup`<a href="${path(vexFiles[format].as)}">VEX <span class="under">${vexFiles[format].is}</span></a>`,
+      )
     : markup`<p class="under">VEX: filter by one project first</p>`;
   return markup`<details class="exports">
     <summary class="button quiet">Export</summary>
@@ -38,7 +41,7 @@ export async function findingCsv(place: FindingPlace): Promise<CsvFile> {
 }
 
 /** Says, like the command line, what was not compared. */
-export async function findingSarif(place: FindingPlace): Promise<PageFile> {
+async function findingSarif(place: FindingPlace): Promise<PageFile> {
   const { project, product } = searchInput(place);
   const scope = { ...(project !== undefined && { project }), ...(product !== undefined && { product }) };
   const { scanned, not_comparable: blind } = await place.call.control(projectEndpoints.countScans, scope);
@@ -51,11 +54,23 @@ export async function findingSarif(place: FindingPlace): Promise<PageFile> {
 }
 
 /** @throws DomainError invalid_field where the list is of several projects */
-export async function findingVex({ call, project }: FindingPlace): Promise<PageFile> {
+async function findingVex({ call, project }: FindingPlace, format: VexFormat): Promise<PageFile> {
   const named = project ?? call.query.get("project") ?? "";
   if (named === "")
     throw new DomainError("invalid_field", "A VEX document is of one project: filter by it", { field: "project" });
-  return { name: "vex.cdx.json", document: await call.control(vexEndpoints.export, { project: named }) };
+  return { name: vexFiles[format].name, document: await call.control(vexEndpoints.export, { project: named, format }) };
+}
+
+const vexFiles: Record<VexFormat, { as: string; is: string; name: string }> = {
+  cyclonedx: { as: "vex", is: "decisions, CycloneDX", name: "vex.cdx.json" },
+  openvex: { as: "openvex", is: "decisions, OpenVEX", name: "vex.openvex.json" },
+  csaf: { as: "csaf", is: "decisions, CSAF", name: "vex.csaf.json" },
+};
+
+/** The files of a list besides its rows as CSV. */
+export function findingFiles(placeOf: (call: PageCall) => FindingPlace): Record<string, (call: PageCall) => Promise<PageFile>> {
+  const vex = vexFormats.map((format) => [vexFiles[format].as, (call: PageCall) => findingVex(placeOf(call), format)] as const);
+  return { sarif: (call) => findingSarif(placeOf(call)), ...Object.fromEntries(vex) };
 }
 
 /** A search that matches few rows stops after this many pages. */

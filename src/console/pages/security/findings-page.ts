@@ -7,7 +7,7 @@ import { findingEndpoints } from "../../../control-api/endpoints/findings.ts";
 import { markup } from "../../../http/html.ts";
 import { asset } from "../../../http/page.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
-import { exportMenu, findingCsv, findingSarif, findingVex } from "./finding-files.ts";
+import { exportMenu, findingCsv, findingFiles } from "./finding-files.ts";
 import { findingList, scopeIn, triageListed } from "./finding-list.ts";
 
 const everywhere = (call: PageCall) => ({ call, project: null });
@@ -23,7 +23,7 @@ export const findingsPage: Page = {
   render,
   actions: { triage: triageListed },
   csv: (call) => findingCsv(everywhere(call)),
-  files: { sarif: (call) => findingSarif(everywhere(call)), vex: (call) => findingVex(everywhere(call)) },
+  files: findingFiles(everywhere),
 };
 
 async function render(call: PageCall): Promise<PageContent> {

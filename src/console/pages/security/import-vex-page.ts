@@ -9,13 +9,16 @@ import { projectPartEndpoints } from "../../../control-api/endpoints/projects.ts
 import { vexImportMs } from "../../../control-api/limits.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { vexBytesMax, vexStatementsMax } from "../../../security/findings/limits.ts";
-import type { ImportedVex } from "../../../security/findings/triage/import-vex.ts";
+import type { ImportedVex } from "../../../security/findings/vex/import-vex.ts";
+import { unmatchedWords } from "../../../security/findings/vex/match-statements.ts";
 import { form, type Field } from "../../look/forms.ts";
 import { emptyState, facts, notice, section, table, userText } from "../../look/parts.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, FormFields, Page, PageCall, PageContent } from "../../page.ts";
 import { uploadBytesMax } from "./new-project.ts";
 import { projectId, projectPath } from "./project-frame.ts";
+
+const tooLarge = `The VEX document has more than ${vexBytesMax / 1024 / 1024} MiB: split it`;
 
 export const importVexPage: Page = {
   of: "workspace",
@@ -24,6 +27,7 @@ export const importVexPage: Page = {
   roles: ["member", "admin", "super_admin"],
   // A document that is too large is refused beside its field.
   formBytesMax: uploadBytesMax,
+  formTooLarge: tooLarge,
   deadlineMs: vexImportMs,
   render,
   actions: { import: importDocument },
@@ -50,7 +54,7 @@ const documentField: Field = {
   kind: "file",
   name: "file",
   label: "VEX document",
-  hint: `CycloneDX in JSON, of at most ${vexBytesMax / 1024 / 1024} MiB and ${vexStatementsMax.toLocaleString("en-US")} statements. Vulnerabilities without an analysis decide nothing.`,
+  hint: `CycloneDX, OpenVEX 0.2.0, or CSAF 2.0 or 2.1 of the profile VEX, in JSON, of at most ${vexBytesMax / 1024 / 1024} MiB and ${vexStatementsMax.toLocaleString("en-US")} statements. Vulnerabilities without an analysis decide nothing.`,
   required: true,
   accept: ".json,.cdx,.vex,application/json",
 };
@@ -76,7 +80,7 @@ async function importDocument(call: PageCall, typed: FormFields): Promise<Action
 async function importFile(call: PageCall, typed: FormFields): Promise<ImportedVex> {
   const file = typed.file("file");
   if (file === null) throw refused("Choose a file");
-  if (file.bytes.length > vexBytesMax) throw refused(`The document has more than ${vexBytesMax / 1024 / 1024} MiB: split it`);
+  if (file.bytes.length > vexBytesMax) throw refused(tooLarge);
   try {
     return await call.control(vexEndpoints.import, { project: projectId(call) }, file.bytes);
   } catch (error) {
@@ -109,12 +113,9 @@ function outcome(imported: ImportedVex, call: PageCall): Html {
 
 type Unmatched = ImportedVex["unmatched_first"][number];
 
-const reasons: Record<Unmatched["reason"], string> = {
-  unknown_vulnerability: "No advisory here has this id.",
-  no_finding: "The current SBOM has no finding of this vulnerability.",
-  other_component: "The vulnerability is found, but not in this component and version.",
-  unknown_reference: "The reference names no component of a known ecosystem.",
-};
+function asSentence(clause: string): string {
+  return `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
+}
 
 function unmatchedTable({ unmatched, unmatched_first: rows }: ImportedVex): Html {
   const more = unmatched - rows.length;
@@ -124,7 +125,7 @@ function unmatchedTable({ unmatched, unmatched_first: rows }: ImportedVex): Html
     columns: [
       { label: "Vulnerability", kind: "text", cell: ({ id }) => id },
       { label: "Component", kind: "text", cell: ({ ref }) => (ref === null ? "any" : userText(ref)) },
-      { label: "Why", kind: "text", cell: ({ reason }) => reasons[reason] },
+      { label: "Why", kind: "text", cell: ({ reason }) => asSentence(unmatchedWords[reason]) },
     ],
     rows,
     empty: emptyState("Every statement matched a finding.", null),

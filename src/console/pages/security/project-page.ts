@@ -10,7 +10,7 @@ import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { form } from "../../look/forms.ts";
 import { section } from "../../look/parts.ts";
-import { exportMenu, findingCsv, findingSarif, findingVex } from "./finding-files.ts";
+import { exportMenu, findingCsv, findingFiles } from "./finding-files.ts";
 import { findingList, mayDecide, triageListed, type FindingPlace } from "./finding-list.ts";
 import { projectContent, projectId, projectPath, projectTab } from "./project-frame.ts";
 import { productField, productNames } from "./projects-page.ts";
@@ -26,8 +26,7 @@ export const projectPage: Page = {
   csv: (call) => findingCsv(here(call)),
   files: {
     ...projectTab.files,
-    sarif: (call) => findingSarif(here(call)),
-    vex: (call) => findingVex(here(call)),
+    ...findingFiles(here),
   },
 };
 
