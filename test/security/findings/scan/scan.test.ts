@@ -23,7 +23,7 @@ describe.each(databases)("a scan on $name", ({ open, runsAll }) => {
     INSERT INTO triages (project_id, package_id, vulnerability_id, status, false_positive, decided_by, decided_at)
     SELECT project_id, package_id, vulnerability_id, ${status}, ${falsePositive}, 'member@w', ${new Date(world.clock.now())}
     FROM findings WHERE project_id = ${project}
-    ON CONFLICT (project_id, package_id, vulnerability_id) DO UPDATE SET status = excluded.status, false_positive = excluded.false_positive`;
+    ON CONFLICT (project_id, package_id, vulnerability_id, version) DO UPDATE SET status = excluded.status, false_positive = excluded.false_positive`;
 
   test("a new finding is open, with evidence, fix, SBOM and first event", async () => {
     await world.publish(lodash("CVE-1"));
