@@ -23,7 +23,7 @@ export const wordOf = <Word extends string>(words: readonly Word[], description:
     ),
   );
 
-export interface VexComponent {
+interface VexComponent {
   /** Its package URL, or its name and version. */
   ref: string;
   name: string;

@@ -32,7 +32,7 @@ export type About =
   | { kind: "nothing" };
 
 /** A component of a CycloneDX SBOM. */
-export interface SbomReference {
+interface SbomReference {
   kind: "reference";
   /** Its bom-ref; null: the whole SBOM. */
   bomRef: string | null;

@@ -111,7 +111,7 @@ export async function selectVexProject(project: string, sql: Queries): Promise<V
   return row;
 }
 
-export interface CurrentSbom {
+interface CurrentSbom {
   id: string;
   /** The serial number of a CycloneDX document, or another format's id; null: it has none. */
   documentId: string | null;

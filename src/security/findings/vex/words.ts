@@ -72,7 +72,7 @@ export const sharedJustifications = [
   "vulnerable_code_cannot_be_controlled_by_adversary",
   "inline_mitigations_already_exist",
 ] as const;
-export type SharedJustification = (typeof sharedJustifications)[number];
+type SharedJustification = (typeof sharedJustifications)[number];
 
 const readAs: Record<SharedJustification, Justification> = {
   component_not_present: "code_not_present",
