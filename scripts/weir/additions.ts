@@ -114,7 +114,7 @@ export const additions: Readonly<Record<string, Addition>> = {
     ],
     send: async (fields, sending) => (await import("./verbs/connection.ts")).listPeople(fields, sending),
   },
-  "advisories list": { columns: ["ecosystem", "known", "sync_began_at", "synced_at", "imported_at", "newest_record"] },
+  "advisories list": { show: async (body) => (await import("./print-findings.ts")).printAges(body) },
   "advisories count": { columns: ["ecosystem", "records", "projects"] },
   "advisories import": {
     summary: "Import OSV records; skips those that are stored already, reports bad ones and continues",

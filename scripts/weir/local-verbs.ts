@@ -3,6 +3,7 @@
  * downloads and makes many calls. Their code is loaded when they run.
  */
 import { osvArchives } from "../../src/config.ts";
+import { exploitSources } from "../../src/security/advisories/sync-store.ts";
 import { ecosystems } from "../../src/security/versions/ecosystem.ts";
 import { list, number, oneOf, text, yes } from "./value.ts";
 import type { Verb } from "./verb.ts";
@@ -40,19 +41,20 @@ export const localVerbs: readonly Verb[] = [
   {
     noun: "advisories",
     verb: "sync",
-    summary: "Take over what OSV publishes of ecosystems: downloads what changed, continues what was interrupted",
+    summary:
+      "Take over what OSV publishes of ecosystems, EPSS scores and CISA's catalog: downloads what changed, continues what was interrupted",
     flags: [
       {
         name: "ecosystems",
         field: "ecosystems",
         value: list,
-        help: `some of ${ecosystems.join(", ")}, with commas between; default: all`,
+        help: `some of ${[...ecosystems, ...exploitSources].join(", ")}, with commas between; default: all`,
       },
       {
         name: "from",
         field: "from",
         value: { ...text, placeholder: "URL" },
-        help: `the address below which are <ecosystem>/all.zip; default ${osvArchives}`,
+        help: `a mirror with <ecosystem>/all.zip and the files of EPSS and CISA; default ${osvArchives}, and where those are published`,
       },
       {
         name: "folder",

@@ -5,9 +5,10 @@
  */
 import { advisoriesUpdatedAt, incompleteText, type EcosystemAge } from "../../src/security/advisories/ecosystem-ages.ts";
 import type { FindingDetails } from "../../src/security/findings/details/show-finding.ts";
-import type { UrgentFindings } from "../../src/security/findings/lists/exploits.ts";
+import type { ExploitAge, UrgentFindings } from "../../src/security/findings/lists/exploits.ts";
 import type { FindingRow } from "../../src/security/findings/lists/list-rows.ts";
 import { basisWords } from "../../src/security/findings/schema.ts";
+import { advisoryStaleMs } from "../../src/security/limits.ts";
 import type { ProjectView } from "../../src/security/projects/schema.ts";
 import type { VulnerabilityRecord } from "../../src/security/vulnerabilities/schema.ts";
 import { answerAs } from "./call.ts";
@@ -40,6 +41,19 @@ export function printNamed(body: Record<string, unknown>, fields: readonly strin
     fields.map((field) => field.toUpperCase()),
     ...data.map((row) => fields.map((field) => shown(row[field]))),
   ]);
+}
+
+/** How old the advisories are, and below them what is known about exploits. */
+export function printAges(body: Record<string, unknown>): string {
+  const { exploits } = answerAs<{ exploits: ExploitAge[] }>(body);
+  const rows = exploits.map(({ source, file_date: date, rows: count, synced_at: at, updated_at: updated }) => {
+    const isOld = updated !== null && Date.now() - Date.parse(updated) > advisoryStaleMs;
+    return [source, shown(date), String(count), shown(at), updated === null ? "none" : isOld ? "old" : "current"];
+  });
+  return [
+    printNamed(body, ["ecosystem", "known", "sync_began_at", "synced_at", "imported_at", "newest_record"]),
+    safeColumns([["EXPLOITS", "FILE_DATE", "ROWS", "SYNCED_AT", "STATE"], ...rows]),
+  ].join("\n\n");
 }
 
 /** A line for each finding, with what is known about exploits. */

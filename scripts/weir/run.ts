@@ -86,6 +86,7 @@ function sendingTo(service: Service, { verb: { path: own, uploads = own, notes =
     get: (path, query) => answerOf({ verb: { method: "GET", path }, fields: query }),
     post: (sent) => answerOf({ verb: { method: "POST", path: own }, fields: sent }),
     note: (sent) => answerOf({ verb: { method: "POST", path: notes }, fields: sent }),
+    postTo: (path, sent) => answerOf({ verb: { method: "POST", path }, fields: sent }),
     upload: ({ query, body }) => answerOf({ verb: { method: "POST", path: uploads }, fields: query, body }),
     showProgress: (line) => terminal.error(line),
   };

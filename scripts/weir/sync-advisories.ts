@@ -1,7 +1,8 @@
 /**
- * `weir advisories sync`: downloads each OSV archive that changed, stores its records, and reports that to the service.
+ * `weir advisories sync`: downloads each OSV archive that changed, stores its records, and reports that to the service; then EPSS scores
+ * and CISA's catalog.
  *
- * Ecosystems are handled one after another, and a failure of one does not stop the others. An interrupted download or import resumes where
+ * They are handled one after another, and a failure of one does not stop the others. An interrupted download or import resumes where
  * it stopped: the state next to an archive has its ETag, so that parts of two versions never mix, and the last stored record.
  */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -10,8 +11,11 @@ import { join } from "node:path";
 import { Type, type Static } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { osvArchives } from "../../src/config.ts";
+import { systemClock } from "../../src/kernel/clock.ts";
 import type { EcosystemAge } from "../../src/security/advisories/ecosystem-ages.ts";
 import { CursorError } from "../../src/security/advisories/read-advisories.ts";
+import { exploitSources, type SyncSource } from "../../src/security/advisories/sync-store.ts";
+import type { ExploitAge } from "../../src/security/findings/lists/exploits.ts";
 import { advisoryArchiveBytesMax, advisoryEtagCharactersMax } from "../../src/security/limits.ts";
 import { ecosystems, type Ecosystem } from "../../src/security/versions/ecosystem.ts";
 import { cacheFolder } from "../services/find-servers.ts";
@@ -19,10 +23,11 @@ import { answerAs, CallError } from "./call.ts";
 import { UsageError } from "./value.ts";
 import type { LocalAnswer, Sending } from "./verb.ts";
 import { atIntervals, failureLines, storeAdvisories, tallyText, type Tally } from "./verbs/advisories.ts";
+import { syncExploits } from "./verbs/exploits.ts";
 
 interface Synced {
-  ecosystem: Ecosystem;
-  /** null: the archive did not change, or failed. */
+  ecosystem: SyncSource;
+  /** null: the archive or file did not change, or failed. */
   tally: Tally | null;
   text: string;
   /** Why it failed; null: it did not. */
@@ -31,14 +36,20 @@ interface Synced {
 
 /** One ecosystem after another; a failure of one does not stop the others. @throws UsageError */
 export async function syncAdvisories(fields: Record<string, unknown>, sending: Sending): Promise<LocalAnswer> {
-  const named = namedEcosystems(fields["ecosystems"]);
+  const named = namedSources(fields["ecosystems"]);
   const base = baseOf(String(fields["from"] ?? osvArchives));
   const folder = String(fields["folder"] ?? join(cacheFolder(), "advisories"));
-  const { data: ages } = answerAs<{ data: EcosystemAge[] }>(await sending.get("/advisories", {}));
+  const known = answerAs<{ data: EcosystemAge[]; exploits: ExploitAge[] }>(await sending.get("/advisories", {}));
   const done: Synced[] = [];
   for (const ecosystem of named) {
-    const age = ages.find((one) => one.ecosystem === ecosystem);
-    done.push(await syncOne({ ecosystem, url: `${base}/${ecosystem}/all.zip`, folder, age }, sending));
+    if (ecosystem === "EPSS" || ecosystem === "KEV") {
+      const age = known.exploits.find(({ source }) => source === ecosystem);
+      done.push(await failingAlone(ecosystem, () => syncExploits({ source: ecosystem, base, age, clock: systemClock }, sending)));
+    } else {
+      const age = known.data.find((one) => one.ecosystem === ecosystem);
+      const sync = { ecosystem, url: `${base}/${ecosystem}/all.zip`, folder, age };
+      done.push(await failingAlone(ecosystem, () => syncOne(sync, sending)));
+    }
   }
   const failed = done.filter(({ failure }) => failure !== null);
   const results = done.map(({ ecosystem, tally, failure }) => ({ ecosystem, changed: tally !== null, ...tally, failure }));
@@ -52,11 +63,12 @@ export async function syncAdvisories(fields: Record<string, unknown>, sending: S
   };
 }
 
-function namedEcosystems(given: unknown): Ecosystem[] {
-  const words = Array.isArray(given) ? given.map(String) : [...ecosystems];
+function namedSources(given: unknown): SyncSource[] {
+  const sources = [...ecosystems, ...exploitSources];
+  const words = Array.isArray(given) ? given.map(String) : sources;
   return words.map((word) => {
-    const known = ecosystems.find((name) => name.toLowerCase() === word.toLowerCase());
-    if (known === undefined) throw new UsageError(`--ecosystems: "${word}" is not one of ${ecosystems.join(", ")}`);
+    const known = sources.find((name) => name.toLowerCase() === word.toLowerCase());
+    if (known === undefined) throw new UsageError(`--ecosystems: "${word}" is not one of ${sources.join(", ")}`);
     return known;
   });
 }
@@ -75,20 +87,26 @@ interface Sync {
   age: EcosystemAge | undefined;
 }
 
-async function syncOne({ ecosystem, url, folder, age }: Sync, sending: Sending): Promise<Synced> {
+async function syncOne({ ecosystem, url, folder, age }: Sync, sending: Sending): Promise<Tally | null> {
+  const files = new SyncFiles(folder, ecosystem);
+  const state = await download({ ecosystem, url, known: age?.etag ?? null, files }, sending);
+  if (state === null) {
+    await sending.note({ ecosystem, etag: age?.etag ?? null, published_at: age?.published_at ?? null });
+    return null;
+  }
+  const note = { ecosystem, etag: state.etag === "" ? null : state.etag, published_at: state.publishedAt };
+  await sending.note({ ...note, ended: false });
+  const tally = await store({ ecosystem, state, files }, sending);
+  files.remove();
+  await sending.note(note);
+  return tally;
+}
+
+/** @param sync resolves to null if nothing changed @throws UsageError */
+async function failingAlone(ecosystem: SyncSource, sync: () => Promise<Tally | null>): Promise<Synced> {
   try {
-    const files = new SyncFiles(folder, ecosystem);
-    const state = await download({ ecosystem, url, known: age?.etag ?? null, files }, sending);
-    if (state === null) {
-      await sending.note({ ecosystem, etag: age?.etag ?? null, published_at: age?.published_at ?? null });
-      return { ecosystem, tally: null, text: "unchanged", failure: null };
-    }
-    const note = { ecosystem, etag: state.etag === "" ? null : state.etag, published_at: state.publishedAt };
-    await sending.note({ ...note, ended: false });
-    const tally = await store({ ecosystem, state, files }, sending);
-    files.remove();
-    await sending.note(note);
-    return { ecosystem, tally, text: tallyText(tally), failure: null };
+    const tally = await sync();
+    return { ecosystem, tally, text: tally === null ? "unchanged" : tallyText(tally), failure: null };
   } catch (error) {
     if (!(error instanceof Error) || error instanceof UsageError) throw error;
     if (!(error instanceof CallError) && !("code" in error)) throw error;

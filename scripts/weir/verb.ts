@@ -98,6 +98,8 @@ export interface Sending {
   post(fields: Record<string, unknown>): Promise<Record<string, unknown>>;
   /** Sends one request to the path of `notes`; else like `post`. */
   note(fields: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** Sends one request to a path below /api/console; else like `post`. */
+  postTo(path: string, fields: Record<string, unknown>): Promise<Record<string, unknown>>;
   /** Reads from a path below /api/console; else like `post`. */
   get(path: string, query: Record<string, unknown>): Promise<Record<string, unknown>>;
   /** Sends a request whose body is a file; else like `post`. */

@@ -244,7 +244,10 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     const cve = "CVE-2026-0001";
     for (const query of ["", `?id=${cve}`]) expect(await see(`/vulnerabilities${query}`)).not.toContain(">exploited<");
     const kev = [{ cve, added: "2026-01-02" }];
-    await importExploits({ date: "2026-11-20", epss: [{ cve, epss: 0.125, percentile: 0.9 }], kev }, database.sql);
+    await importExploits(
+      { date: "2026-11-20", epss: [{ cve, epss: 0.125, percentile: 0.9 }], kev },
+      { sql: database.sql, clock: world.control.clock },
+    );
     for (const path of [`/findings/${finding}`, `/vulnerabilities/${cve}`]) {
       const text = await see(path);
       expect(text).toContain("in CISA’s catalog since 2 Jan 2026");

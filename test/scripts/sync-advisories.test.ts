@@ -40,7 +40,7 @@ beforeEach(() => {
 
 const service: Sending = {
   async get() {
-    return { data: notes };
+    return { data: notes, exploits: [] };
   },
   async post({ records }) {
     const ids = (records as { id: string }[]).map(({ id }) => id);
@@ -51,6 +51,7 @@ const service: Sending = {
     stored.push(...ids);
     return { imported: ids.length, unchanged: 0, failures: [] };
   },
+  postTo: async () => ({ stored: 0 }),
   async note({ ecosystem, ended, ...note }) {
     if (ended === false) {
       begun.push([ecosystem, stored.length]);

@@ -143,6 +143,16 @@ CREATE TABLE exploits (
 );
 CREATE INDEX exploits_known ON exploits (kev_added) WHERE kev_added IS NOT NULL;
 
+-- The newest complete file of each. A file with an older date is not stored.
+CREATE TABLE exploit_files (
+  source text COLLATE "C" PRIMARY KEY CHECK (source IN ('EPSS', 'KEV')),
+  file_date date NOT NULL,
+  rows integer NOT NULL,
+  -- When it was last compared with what its publisher offers, with the ETag of that. NULL: it was imported by hand.
+  synced_at timestamptz,
+  etag text
+);
+
 CREATE TABLE products (
   id text COLLATE "C" PRIMARY KEY,
   workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,

@@ -9,7 +9,8 @@ import type { Clock } from "../../kernel/clock.ts";
 import { OsvEcosystemName, EcosystemAge, ecosystemAges, noteSync, SyncForm } from "../../security/advisories/ecosystem-ages.ts";
 import { importRecords } from "../../security/advisories/import-records.ts";
 import { readBodyInSubprocess } from "../../security/advisories/read-body.ts";
-import { selectAdvisoryCounts } from "../../security/advisories/sync-store.ts";
+import { exploitSources, selectAdvisoryCounts, type SyncSource } from "../../security/advisories/sync-store.ts";
+import { ExploitAge, exploitAges } from "../../security/findings/lists/exploits.ts";
 import { advisoryBatchMax, advisoryBatchMs } from "../../security/limits.ts";
 import { ecosystems } from "../../security/versions/ecosystem.ts";
 import { listOf, NoFields } from "../fields.ts";
@@ -43,6 +44,14 @@ async function readBatch(bytes: Uint8Array, clock: Clock): Promise<Record<string
   return { ...Object.fromEntries(others.map((name) => [name, null])), ...(records !== null && { records }) };
 }
 
+const syncSources = [...ecosystems, ...exploitSources];
+const SourceName = Type.Unsafe<SyncSource>(
+  Type.Union(
+    syncSources.map((name) => Type.Literal(name)),
+    { description: `one of ${syncSources.join(", ")}` },
+  ),
+);
+
 const SyncState = Type.Object({
   running: Type.Boolean({ description: "Whether the service is importing advisories now" }),
   daily: Type.Boolean({ description: "Whether one begins each day by itself, since ADVISORIES_URL names a source" }),
@@ -52,12 +61,14 @@ const SyncState = Type.Object({
   failure: textOrNull("Why it did not take over everything; null: it did"),
   results: Type.Array(
     Type.Object({
-      ecosystem: OsvEcosystemName,
-      imported: Type.Integer({ description: "Records that are new, or stored in the place of an older state" }),
+      ecosystem: SourceName,
+      imported: Type.Integer({
+        description: "Records that are new, or stored in the place of an older state; rows of EPSS or KEV",
+      }),
       refused: Type.Integer({ description: "Records that were refused" }),
-      failure: textOrNull("Why the ecosystem was not taken over; null: it was"),
+      failure: textOrNull("Why it was not taken over; null: it was"),
     }),
-    { description: "The outcome of each ecosystem; empty: it is running, or never ran" },
+    { description: "The outcome of each ecosystem, of EPSS and KEV; empty: it is running, or never ran" },
   ),
 });
 export type SyncState = Static<typeof SyncState>;
@@ -81,11 +92,14 @@ export const advisoryEndpoints = {
     path: "/advisories",
     command: "advisories list",
     takesToolsKey: true,
-    summary: "Show how old the advisories of each ecosystem are",
+    summary: "Show how old the advisories of each ecosystem are, EPSS scores and CISA's catalog",
     fields: NoFields,
-    view: listOf(EcosystemAge),
+    view: Type.Object({
+      ...listOf(EcosystemAge).properties,
+      exploits: Type.Array(ExploitAge, { description: "EPSS scores and CISA's catalog of known exploited vulnerabilities" }),
+    }),
     async handle({ parts: { sql } }) {
-      return { data: await ecosystemAges(sql) };
+      return { data: await ecosystemAges(sql), exploits: await exploitAges(sql) };
     },
   }),
   import: endpoint({
@@ -121,21 +135,21 @@ export const advisoryEndpoints = {
     method: "POST",
     path: "/advisory-sync",
     command: "advisories start",
-    summary: "Start the service's own import of published advisories; one runs at a time",
+    summary: "Start the service's own import of published advisories, EPSS scores and CISA's catalog; one runs at a time",
     fields: Type.Object({
       ecosystems: Type.Optional(
-        Type.Array(OsvEcosystemName, {
+        Type.Array(SourceName, {
           minItems: 1,
-          maxItems: ecosystems.length,
-          title: `Some of ${ecosystems.join(", ")}; default: all`,
-          description: `a list of some of ${ecosystems.join(", ")}`,
+          maxItems: syncSources.length,
+          title: `Some of ${syncSources.join(", ")}; default: all`,
+          description: `a list of some of ${syncSources.join(", ")}`,
         }),
       ),
     }),
     view: SyncState,
     async handle({ input, actors, parts }) {
       actors.operator("synchronize advisories");
-      await parts.advisorySync.start([...new Set(input.ecosystems ?? ecosystems)]);
+      await parts.advisorySync.start([...new Set(input.ecosystems ?? syncSources)]);
       return syncState(parts);
     },
   }),

@@ -58,13 +58,13 @@ export const exploitEndpoints = {
   import: endpoint({
     method: "POST",
     path: "/exploits",
-    command: { name: "exploits import", flags: { date: null, epss: null, kev: null, last: null } },
+    command: { name: "exploits import", flags: { date: null, epss: null, kev: null, etag: null, last: null } },
     summary: "Store EPSS scores and entries of CISA's catalog of known exploited vulnerabilities, a batch in one transaction",
     fields: ExploitBatch,
     view: StoredExploits,
     async handle({ input, actors, parts }) {
       actors.operator("import exploits");
-      return importExploits(input, parts.sql);
+      return importExploits(input, parts);
     },
   }),
 };

@@ -6,8 +6,8 @@
  * a time limit. Its state is in the database, so that any process can show it; a run whose process died counts as ended. Downloads are
  * stopped and removed when the disk is nearly full, because charges need the space.
  *
- * If the operator has named a source (ADVISORIES_URL), a run starts automatically each day, for the ecosystems in use. Otherwise the
- * service contacts no source unless an operator asks it to.
+ * If the operator has named a source (ADVISORIES_URL), a run starts automatically each day, for the ecosystems in use, EPSS and KEV.
+ * Otherwise the service contacts no source unless an operator asks it to.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
@@ -23,7 +23,6 @@ import type { Secret } from "../../kernel/secret.ts";
 import { shortened } from "../../kernel/text.ts";
 import { lowerPriority, splitLines } from "../../process/subprocess.ts";
 import * as limits from "../limits.ts";
-import type { Ecosystem } from "../versions/ecosystem.ts";
 import * as store from "./sync-store.ts";
 
 interface SyncRun {
@@ -43,7 +42,7 @@ interface SyncRunnerParts {
   url: string;
   /** Authenticates the run at the control API. */
   operatorToken: Secret;
-  /** The address that `<ecosystem>/all.zip` is appended to. */
+  /** The address that `<ecosystem>/all.zip` is appended to; a mirror has the files of EPSS and KEV below it too. */
   source: string;
   /** Whether a run starts automatically each day. */
   daily: boolean;
@@ -76,7 +75,7 @@ export class SyncRunner implements Disposable {
   /**
    * Resolves when the run has begun. @throws DomainError conflict if one is already running; LimitReachedError if the disk is nearly full
    */
-  async start(ecosystems: readonly Ecosystem[]): Promise<void> {
+  async start(sources: readonly store.SyncSource[]): Promise<void> {
     await this.#parts.disk.require();
     const { sql, clock, log } = this.#parts;
     const nowMs = clock.now();
@@ -86,8 +85,8 @@ export class SyncRunner implements Disposable {
       sql,
     );
     if (!began) throw new DomainError("conflict", "Cannot synchronize advisories: a synchronization is running");
-    log.info({ event: "advisories.sync", run: id, ecosystems: ecosystems.length });
-    void this.#run(id, ecosystems).catch((error: unknown) =>
+    log.info({ event: "advisories.sync", run: id, sources: sources.length });
+    void this.#run(id, sources).catch((error: unknown) =>
       log.warn(
         { event: "advisories.sync_lost", run: id, name: error instanceof Error ? error.name : "" },
         "A synchronization of advisories was lost",
@@ -133,12 +132,12 @@ export class SyncRunner implements Disposable {
     if (last !== null && (last.ended_at === null || clock.now() - Date.parse(last.started_at) < limits.advisorySyncEveryMs))
       return;
     const used = await store.selectUsedEcosystems(sql);
-    if (used.length > 0) await this.start(used);
+    if (used.length > 0) await this.start([...used, ...store.exploitSources]);
   }
 
-  async #run(id: string, ecosystems: readonly Ecosystem[]): Promise<void> {
+  async #run(id: string, sources: readonly store.SyncSource[]): Promise<void> {
     const { sql, clock, log, disk, folder } = this.#parts;
-    const child = this.#spawn(ecosystems);
+    const child = this.#spawn(sources);
     this.#child = child;
     let progress = "it begins";
     let stopped: string | null = null;
@@ -184,9 +183,9 @@ export class SyncRunner implements Disposable {
     }
   }
 
-  #spawn(ecosystems: readonly Ecosystem[]) {
+  #spawn(sources: readonly store.SyncSource[]) {
     const { url, operatorToken, source, outbound, folder } = this.#parts;
-    const words = ["advisories", "sync", "--json", "--ecosystems", ecosystems.join(","), "--from", source, "--folder", folder];
+    const words = ["advisories", "sync", "--json", "--ecosystems", sources.join(","), "--from", source, "--folder", folder];
     const child = spawn(process.execPath, ["scripts/weir.ts", ...words], {
       cwd: root,
       // With BUN_FEATURE_FLAG_NO_ORPHANS, a Bun process exits when its parent dies.

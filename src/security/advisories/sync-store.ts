@@ -8,9 +8,16 @@ import { isKnown } from "../scans/comparison-store.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
 import type { PreparedRecord } from "./read-body.ts";
 
-/** The result for one ecosystem. */
+/** EPSS scores, and CISA's catalog of known exploited vulnerabilities. */
+export const exploitSources = ["EPSS", "KEV"] as const;
+export type ExploitSource = (typeof exploitSources)[number];
+
+/** What a run synchronizes: the advisories of an ecosystem, or what is known about exploits. */
+export type SyncSource = Ecosystem | ExploitSource;
+
+/** The result for one ecosystem, or for EPSS or KEV. */
 export interface SyncResult {
-  ecosystem: Ecosystem;
+  ecosystem: SyncSource;
   /** Records that are new or replaced an older state. */
   imported: number;
   /** Records that could not be read. */

@@ -67,3 +67,7 @@ export const exploitRowsMax = 5_000;
 export const exploitFileBytesMax = 64 * 1024 * 1024;
 /** Rows of such a file. */
 export const exploitFileRowsMax = 1_000_000;
+/** For the download of such a file. */
+export const exploitDownloadMs = 120_000;
+/** Redirects that a download follows. */
+export const exploitRedirectsMax = 3;

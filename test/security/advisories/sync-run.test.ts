@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { pino } from "pino";
 import { systemClock } from "../../../src/kernel/clock.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
@@ -91,6 +92,47 @@ test("an ecosystem that the source does not have is told with the reason, and th
   });
 });
 
+test("EPSS and KEV are taken over too, and what is known of them stays where a later file fails", async () => {
+  const operator = fleet.operator();
+  const day = new Date().toISOString().slice(0, 10);
+  const scores = `#model_version:v1,score_date:${day}T00:00:00+0000\ncve,epss,percentile\nCVE-2026-0001,0.5,0.9\n`;
+  const catalog = { dateReleased: `${day}T00:00:00Z`, vulnerabilities: [{ cveID: "CVE-2026-0001", dateAdded: "2026-01-02" }] };
+  const publish = (name: string, bytes: Uint8Array) => archives.published.set(`/${name}`, { bytes, etag: `"${bytes.length}"` });
+  publish("epss_scores-current.csv.gz", gzipSync(scores));
+  publish("known_exploited_vulnerabilities.json", Buffer.from(JSON.stringify(catalog)));
+  const ages = async () => objectOf(await operator.call("GET", "/advisories"))["exploits"];
+  expect(await ages()).toMatchObject([
+    { source: "EPSS", file_date: null, updated_at: null, rows: 0 },
+    { source: "KEV", file_date: null, updated_at: null, rows: 0 },
+  ]);
+  const sync = async () => {
+    await operator.call("POST", "/advisory-sync", { ecosystems: ["EPSS", "KEV"] });
+    return ended();
+  };
+  const result = (ecosystem: string, imported: number) => ({ ecosystem, imported, refused: 0, failure: null });
+  expect(await sync()).toMatchObject({ failure: null, results: [result("EPSS", 1), result("KEV", 1)] });
+  const known = [
+    { source: "EPSS", file_date: day, updated_at: `${day}T00:00:00.000Z`, rows: 1, synced_at: expect.any(String) },
+    { source: "KEV", file_date: day, updated_at: expect.any(String), rows: 1, synced_at: expect.any(String) },
+  ];
+  expect(await ages()).toMatchObject(known);
+
+  publish("known_exploited_vulnerabilities.json", Buffer.from('{"dateReleased'));
+  expect(await sync()).toMatchObject({
+    failure: expect.stringContaining("KEV: The file is not CISA's catalog"),
+    results: [result("EPSS", 0), { ecosystem: "KEV", failure: expect.stringContaining("not CISA's catalog in JSON") }],
+  });
+  expect(archives.answered.filter((line) => line.startsWith("/epss"))).toEqual([
+    "/epss_scores-current.csv.gz 0 200",
+    "/epss_scores-current.csv.gz 0 304",
+  ]);
+  expect(await ages()).toMatchObject(known);
+
+  const batch = { date: "2020-01-01", epss: [{ cve: "CVE-2026-0002", epss: 0.1, percentile: 0.1 }], last: true };
+  expect((await operator.call("POST", "/exploits", batch)) as object).toEqual({ stored: 0 });
+  expect(await ages()).toMatchObject(known);
+});
+
 test.each(oneDatabase)("the operator token goes to this service, never to a proxy, on $name", async ({ open }) => {
   await using database = await open();
   await using folder = await temporaryFolder();
@@ -147,7 +189,7 @@ test.each(oneDatabase)("one runs at a time; one whose process died gives way aft
 });
 
 test.each(oneDatabase)(
-  "where the operator named a source, one begins each day for what projects use, on $name",
+  "where the operator named a source, one begins each day for what projects use, EPSS and KEV, on $name",
   async ({ open }) => {
     await using database = await open();
     await using folder = await temporaryFolder();
@@ -155,15 +197,22 @@ test.each(oneDatabase)(
     const world = await SecurityWorld.open(database);
     const { clock } = world;
     const disk = { require: async () => {} };
+    const service = new Control(sql).listen();
     const parts = {
       sql,
       clock,
       log: pino({ level: "silent" }),
-      url: "http://127.0.0.1:9",
+      url: service.url,
       source: "http://127.0.0.1:9",
       outbound: {},
     };
-    const made = { ...parts, operatorToken: new Secret("none"), folder: join(folder.path, "advisories"), disk, daily: true };
+    const made = {
+      ...parts,
+      operatorToken: new Secret(operatorToken),
+      folder: join(folder.path, "advisories"),
+      disk,
+      daily: true,
+    };
     using runner = new SyncRunner(made);
     using _other = new SyncRunner(made);
     const began = async () => (await runner.last())?.started_at ?? null;
@@ -173,11 +222,13 @@ test.each(oneDatabase)(
     await ended();
     const first = await began();
     expect(first).toBe(new Date(clock.now()).toISOString());
+    expect((await runner.last())?.results.map(({ ecosystem }) => ecosystem)).toEqual(["npm", "EPSS", "KEV"]);
     for (let hour = 1; hour < advisorySyncEveryMs / advisorySyncLookMs; hour++) clock.advance(advisorySyncLookMs);
     expect(await began()).toBe(first);
     clock.advance(advisorySyncLookMs);
     await until(async () => (await began()) !== first, 30_000);
     await ended();
+    await service.stop();
   },
 );
 
