@@ -1,5 +1,6 @@
 /** No green without knowledge: what pages say of projects that no advisory was compared with, and where the operator gets advisories. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { importExploits } from "../../../src/security/findings/lists/exploits.ts";
 import type { Actor } from "../../../src/accounts/audit/actor.ts";
 import { advisoryStaleMs } from "../../../src/security/limits.ts";
 import { storeSbom } from "../../../src/security/projects/store-sbom.ts";
@@ -91,6 +92,21 @@ describe.each(oneDatabase)("pages about what was compared on $name", ({ open }) 
     const page = await advisories();
     expect(page).toContain("The last synchronization failed.");
     expect(page).toContain("Cannot reach Weir at http://127.0.0.1:9");
+  });
+
+  test("the page says how old EPSS and CISA's catalog are, and warns where they are old", async () => {
+    const { clock } = world.control;
+    const stored = { sql: database.sql, clock };
+    const day = (days: number) => new Date(clock.now() - days * 86_400_000).toISOString().slice(0, 10);
+    const kev = [{ cve: "CVE-2026-0009", added: "2026-01-02" }];
+    expect(await advisories()).not.toContain("Findings are ranked by what is old");
+    await importExploits({ date: day(30), kev, etag: '"one"', last: true }, stored);
+    await importExploits({ date: day(10), epss: [{ cve: "CVE-2026-0009", epss: 0.1, percentile: 0.1 }], last: true }, stored);
+    const page = await advisories();
+    expect(page).toContain("Findings are ranked by what is old: EPSS scores, 10 days ago. Synchronize to update it.");
+    const row = (name: string) => page.split("<tr").find((one) => one.includes(name)) ?? "";
+    expect(row("(KEV)")).toContain(`${good}current</span>`);
+    expect(row("EPSS scores<")).toContain("old</span>");
   });
 
   test("a synchronization that could not read some records did not take over everything", async () => {

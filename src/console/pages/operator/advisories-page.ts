@@ -7,6 +7,8 @@ import { advisoryEndpoints, type SyncState } from "../../../control-api/endpoint
 import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/page.ts";
 import { advisoriesUpdatedAt, type EcosystemAge } from "../../../security/advisories/ecosystem-ages.ts";
+import { exploitSources } from "../../../security/advisories/sync-store.ts";
+import type { ExploitAge } from "../../../security/findings/lists/exploits.ts";
 import { advisoryStaleMs } from "../../../security/limits.ts";
 import { ecosystems } from "../../../security/versions/ecosystem.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
@@ -29,7 +31,7 @@ export const advisoriesPage: Page = {
 type Row = EcosystemAge & { updatedAt: string | null; records: number | null; projects: number | null };
 
 async function render(call: PageCall): Promise<PageContent> {
-  const { data: ages } = await call.control(advisoryEndpoints.list);
+  const { data: ages, exploits } = await call.control(advisoryEndpoints.list);
   const last = await call.control(advisoryEndpoints.showSync);
   // While it runs, this page keeps reloading, and a count reads every record.
   const counts = last.running ? [] : (await call.control(advisoryEndpoints.count)).data;
@@ -45,7 +47,8 @@ async function render(call: PageCall): Promise<PageContent> {
   return {
     title: "Advisories",
     lead: "An advisory says which versions of a package are vulnerable. Projects are compared only with the advisories listed here.",
-    main: markup`${last.running ? null : needed(rows)}${last.running ? null : unfinished(rows)}${list(rows, last, call)}
+    main: markup`${last.running ? null : needed(rows)}${last.running ? null : unfinished(rows)}${outdated(exploits, call)}${list(rows, last, call)}
+      ${section("exploits", "What is exploited", exploitList(exploits, last, call))}
       ${section("sync", "Synchronize", markup`${state(last)}${last.running ? null : syncForm(call, rows)}`)}
       ${section("daily", "Every day", daily(last))}`,
   };
@@ -95,6 +98,43 @@ function list(rows: readonly Row[], { results }: SyncState, { nowMs }: PageCall)
   });
 }
 
+const exploitNames = { EPSS: "EPSS scores", KEV: "CISA's catalog (KEV)" };
+
+/** What findings are ranked by although it is old; null: nothing. */
+function outdated(exploits: readonly ExploitAge[], { nowMs }: PageCall): Html | null {
+  const old = exploits.flatMap(({ source, updated_at: at }) =>
+    at !== null && isOld(at, nowMs) ? [`${exploitNames[source]}, ${agoText(at, nowMs)}`] : [],
+  );
+  if (old.length === 0) return null;
+  return notice({ tone: "warn", words: `Findings are ranked by what is old: ${old.join("; ")}. Synchronize to update it.` });
+}
+
+function exploitList(exploits: readonly ExploitAge[], { results }: SyncState, { nowMs }: PageCall): Html {
+  return table<ExploitAge>({
+    caption: "EPSS scores and CISA's catalog",
+    columns: [
+      { label: "Source", kind: "text", cell: ({ source }) => exploitNames[source] },
+      { label: "State", kind: "badge", cell: ({ updated_at: at }) => ageBadge(at, nowMs) },
+      { label: "CVE ids", kind: "number", cell: ({ rows }) => rows.toLocaleString("en-US") },
+      { label: "File of", kind: "text", cell: ({ file_date: date }) => date },
+      { label: "Updated", kind: "text", cell: ({ updated_at: at }) => (at === null ? null : agoText(at, nowMs)) },
+      { label: "Synchronized", kind: "time", cell: ({ synced_at: at }) => time(at) },
+      { label: "Last result", kind: "text", cell: ({ source }) => resultText(results.find((one) => one.ecosystem === source)) },
+    ],
+    rows: exploits,
+    empty: markup``,
+  });
+}
+
+function isOld(at: string, nowMs: number): boolean {
+  return nowMs - Date.parse(at) > advisoryStaleMs;
+}
+
+function ageBadge(at: string | null, nowMs: number): Html {
+  if (at === null) return badge("neutral", "none");
+  return isOld(at, nowMs) ? badge("warn", "old") : badge("good", "current");
+}
+
 function isMissing({ updatedAt, projects }: Row): boolean {
   return updatedAt === null && projects !== null && projects > 0;
 }
@@ -102,8 +142,7 @@ function isMissing({ updatedAt, projects }: Row): boolean {
 function stateBadge(row: Row, nowMs: number): Html {
   const { updatedAt, sync_began_at: began } = row;
   if (began !== null) return badge("warn", "incomplete");
-  if (updatedAt === null) return isMissing(row) ? badge("bad", "missing") : badge("neutral", "none");
-  return nowMs - Date.parse(updatedAt) > advisoryStaleMs ? badge("warn", "old") : badge("good", "current");
+  return updatedAt === null && isMissing(row) ? badge("bad", "missing") : ageBadge(updatedAt, nowMs);
 }
 
 function resultText(result: SyncState["results"][number] | undefined): string | null {
@@ -140,20 +179,24 @@ const all = "all";
 
 function syncForm(call: PageCall, rows: readonly Row[]): Html {
   const first = rows.find(isMissing);
-  const choices = [{ value: all, label: "All ecosystems" }, ...ecosystems.map((name) => ({ value: name, label: name }))];
-  return markup`<p>The service downloads what OSV publishes, or the mirror of <code>ADVISORIES_URL</code>: of all ecosystems some GB the first time, later only what
+  const choices = [
+    { value: all, label: "Everything" },
+    ...ecosystems.map((name) => ({ value: name, label: name })),
+    ...exploitSources.map((name) => ({ value: name, label: exploitNames[name] })),
+  ];
+  return markup`<p>The service downloads what OSV, EPSS and CISA publish, or the mirror of <code>ADVISORIES_URL</code>: of all ecosystems some GB the first time, later only what
     changed. Then it compares the projects again.</p>${form({
       id: "sync",
       action: call.path,
       hidden: hiddenFields(call, "sync"),
-      fields: [{ name: "ecosystem", label: "Ecosystem", kind: "choice", choices, required: true }],
+      fields: [{ name: "ecosystem", label: "What", kind: "choice", choices, required: true }],
       state: formState(call, { action: "sync", values: { ecosystem: first?.ecosystem ?? all } }),
       submit: "Sync now",
     })}`;
 }
 
 function daily({ daily: isDaily }: SyncState): Html {
-  const named = markup`<p>One begins automatically each day, for the ecosystems that are in use.</p>`;
+  const named = markup`<p>One begins automatically each day, for the ecosystems that are in use, EPSS and CISA's catalog.</p>`;
   const unnamed = markup`<p>None begins automatically. Set <code>ADVISORIES_URL=${osvArchives}</code>, or the address of a mirror, and one begins
     each day; or let cron run <code>weir advisories sync</code> each night.</p>`;
   return markup`${isDaily ? named : unnamed}
@@ -163,5 +206,5 @@ function daily({ daily: isDaily }: SyncState): Html {
 async function sync(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const chosen = typed.text("ecosystem");
   await call.control(advisoryEndpoints.startSync, chosen === all || chosen === "" ? {} : { ecosystems: [chosen] });
-  return { goTo: call.path, said: `The synchronization of ${chosen === all ? "all ecosystems" : chosen} has begun.` };
+  return { goTo: call.path, said: `The synchronization of ${chosen === all ? "everything" : chosen} has begun.` };
 }
