@@ -160,7 +160,7 @@ export const additions: Readonly<Record<string, Addition>> = {
     send: async (fields, sending) => (await import("./verbs/finding.ts")).listFindings(fields, sending),
   },
   "finding urgent": {
-    summary: "List open findings, those in CISA's catalog first, then by EPSS; `exploits import` gets both",
+    summary: "List open findings, those in CISA's catalog first, then by EPSS; `advisories sync` gets both",
     show: async (body) => (await import("./print-findings.ts")).printUrgent(body),
   },
   "finding show": { show: async (body) => (await import("./print-findings.ts")).printFinding(body) },

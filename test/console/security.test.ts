@@ -217,7 +217,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     ["", ["critical</span> <strong>0", "By vulnerability"]],
     ["?view=package", ["lodash", "component=lodash"]],
     ["?view=vulnerability", ["CVE-2026-0001", "vulnerability=CVE-2026-0001"]],
-    ["?view=exploit", ["exploits import"]],
+    ["?view=exploit", ["synchronizes both under Advisories"]],
     ["?component=lodash&owner=nobody%40acme", ["No finding matches these filters"]],
   ])("the list %p offers its filters and its groups", async (query, words) => {
     const text = await see(`/findings${query}`);

@@ -253,7 +253,7 @@ const urgentShown = "100";
 async function urgent(place: FindingPlace): Promise<Shown> {
   const { data } = await place.call.control(findingEndpoints.listUrgent, { ...scopeIn(place), limit: urgentShown });
   const empty = emptyState(
-    "Nothing that is open has an EPSS score or is known to be exploited. The operator imports both with “exploits import”.",
+    "Nothing that is open has an EPSS score or is known to be exploited. The operator synchronizes both under Advisories.",
     null,
   );
   const under = markup`<p class="under">The first ${urgentShown} open findings with an EPSS score or in CISA’s catalog of known exploited vulnerabilities.</p>`;
