@@ -42,7 +42,7 @@ export function requestColumns(call: Pick<PageCall, "link">, callers: Callers): 
     },
     {
       name: "out",
-      label: "Out",
+      label: "Tokens out",
       kind: "number",
       cell: ofAccepted(({ completion_tokens: tokens }) => tokens.toLocaleString("en-US")),
     },

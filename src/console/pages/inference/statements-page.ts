@@ -84,7 +84,7 @@ async function render(call: PageCall): Promise<PageContent> {
     title: "Statements",
     lead: isMember
       ? "What your keys and your Workbench were charged, by month. Balances are shown to auditors and admins."
-      : "What each month did to the workspace’s credit. A statement closes some time after its month in UTC, and never changes then.",
+      : "What each month did to the workspace’s credit. A statement closes after the end of its month in UTC. It never changes after that.",
     actions: markup`${call.offers("/billing") ? markup`<a class="button quiet" href="${call.link("/billing")}">Billing details</a>` : null}<a class="button quiet" href="${address(call.path, { ...Object.fromEntries(call.query), as: "csv" })}">CSV</a>${list.view}`,
     main: markup`${list.table}
       ${cursorLinks({

@@ -127,7 +127,7 @@ function filtersOf({ call, project }: FindingPlace, view: View): Filter[] {
       : [];
   if (view === "exploit") return ofProject;
   const fixable = [
-    { value: "", label: "Either" },
+    { value: "", label: "Any" },
     { value: "true", label: "With a fix" },
     { value: "false", label: "Without a fix" },
   ];
@@ -235,8 +235,8 @@ async function findings(place: FindingPlace): Promise<Shown> {
     ...(after !== "" && { after }),
   });
   const query = listQuery(call.query);
-  const counted = total === null ? "" : ` of ${total.toLocaleString("en-US")}`;
-  const shown = `${data.length} findings${counted}`;
+  const counted = total === null || total === data.length ? "" : ` of ${total.toLocaleString("en-US")}`;
+  const shown = `${data.length}${counted} ${data.length === 1 && counted === "" ? "finding" : "findings"}`;
   const links = cursorLinks({
     shown,
     firstPath: after === "" ? null : address(call.path, query),

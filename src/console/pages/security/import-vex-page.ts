@@ -36,7 +36,7 @@ export const importVexPage: Page = {
 async function render(call: PageCall): Promise<PageContent> {
   return {
     ...(await frame(call, "Import a VEX document")),
-    lead: "Takes over what the document says about the findings of the current SBOM, in place of what was decided about them.",
+    lead: "What the document says about the findings of the current SBOM replaces earlier decisions about them.",
     main: form({
       id: "import",
       action: call.path,
@@ -73,7 +73,7 @@ async function frame(call: PageCall, title: string): Promise<Pick<PageContent, "
 
 async function importDocument(call: PageCall, typed: FormFields): Promise<ActionResult> {
   const imported = await importFile(call, typed);
-  return { show: { ...(await frame(call, "Decisions of the VEX document")), main: outcome(imported, call) } };
+  return { show: { ...(await frame(call, "The VEX document is imported")), main: outcome(imported, call) } };
 }
 
 /** @throws DomainError for a missing file or a wrong document, at its field, and as the control API does */
