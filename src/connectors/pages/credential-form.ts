@@ -89,7 +89,7 @@ function fieldset({ fields }: CredentialSet, { number, legend }: { number: numbe
 export function generatedHint({ fields }: Pick<CredentialSet, "fields">): Html | null {
   const made = fields.filter(({ generated }) => generated).map(({ label }) => label);
   if (made.length === 0) return null;
-  return markup`<p class="hint">${made.join(", ")}: Weir makes it for each connection, and then shows it with what to enter at the vendor.</p>`;
+  return markup`<p class="hint">The form does not ask for ${made.join(", ")}: Weir makes it for each connection. The saved connection shows it, with what to enter at the vendor.</p>`;
 }
 
 /** One field of the form: label, hint and input element. */

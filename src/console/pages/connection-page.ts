@@ -133,7 +133,7 @@ function setTabs(row: ConnectorRow, call: PageCall): Html | null {
   const here = call.link(`/connections/new/${row.slug}`);
   const choices = row.credential_sets.map((one, index) => ({
     path: address(here, { set: index === 0 ? undefined : String(index) }),
-    label: labelsOf(one),
+    label: labelsOf({ fields: askedFields(one) }),
     count: null,
     current: index === number,
   }));

@@ -41,14 +41,14 @@ function peopleParts(
     actionButton({ action: call.path, label, hidden: hiddenFields(call, action) });
   const may = mayManage(call);
   if (reading === null) {
-    const words = `Nobody has read them yet. A reading lists who has an account at ${connectorName(connection.connector, call)}, changes nothing there, and is repeated each day.`;
-    return emptyState(words, may ? act("read-people", "Read them now") : null);
+    const words = `People have not been read yet. A reading lists who has an account at ${connectorName(connection.connector, call)} and changes nothing there. It is repeated each day.`;
+    return emptyState(words, may ? act("read-people", "Read people") : null);
   }
   const file = (format: string): string =>
     address(`/api/console/connections/${connection.id}/people`, { workspace: call.workspace.id, format });
-  const buttons = may ? markup`${act("read-people", "Read again")}${act("forget-people", "Delete, and read no more")}` : null;
+  const buttons = may ? markup`${act("read-people", "Read again")}${act("forget-people", "Delete and stop")}` : null;
   return markup`${peopleNotes(reading)}
-    <p>${buttons}<a class="button quiet" href="${file("csv")}" download>CSV</a><a class="button quiet" href="${file("ndjson")}" download>NDJSON</a></p>
+    <div class="list-bar">${buttons}<a class="button quiet" href="${file("csv")}" download>CSV</a><a class="button quiet" href="${file("ndjson")}" download>NDJSON</a></div>
     ${table<PersonView>({
       caption: "People",
       columns: [
@@ -60,7 +60,7 @@ function peopleParts(
       empty: emptyState("There are no people to show.", null),
     })}
     ${cursorLinks({
-      shown: `${data.length} people`,
+      shown: `${data.length} of ${reading.people} people`,
       firstPath: call.query.get("after") ? call.path : null,
       nextPath: next === null ? null : address(call.path, { after: next }),
     })}`;
@@ -80,7 +80,7 @@ function peopleNotes({ people, read_at: at, list, complete, current, second_fact
     <p>${people} people, read ${time(at, { seconds: true })} from the vendor’s list <code>${list}</code>.</p>
     ${complete === false ? markup`<p>There are more than these: a reading ends at ${peopleMax} people.</p>` : null}
     ${current ? null : markup`<p>They were read with credentials that have been replaced.</p>`}
-    ${why === null ? null : markup`<p class="hint">A dash in place of a second factor: ${why}.</p>`}`;
+    ${why === null ? null : markup`<p class="hint">Some second factors are not known: ${why}.</p>`}`;
 }
 
 const personTones: Record<PersonView["state"], Tone> = {
@@ -107,7 +107,7 @@ async function readPeople(call: PageCall): Promise<ActionResult> {
 
 async function forgetPeople(call: PageCall): Promise<ActionResult> {
   await call.control(connectionEndpoints.forgetPeople, { id: call.params["id"] ?? "" });
-  return { goTo: call.path, said: "The people are deleted, and are read no more." };
+  return { goTo: call.path, said: "The people are deleted, and are no longer read." };
 }
 
 /** The forms of the section, by the value of their field `action`. */

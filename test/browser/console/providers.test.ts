@@ -63,7 +63,7 @@ describe.skipIf(chromiumPath === null)("the operator's page of providers", () =>
   test("a disabled provider says so on the page of its model", async () => {
     await tabTo(page.getByRole("button", { name: "Disable Stub" }));
     await page.keyboard.press("Enter");
-    await page.getByText("Stub is disabled: it is called for nobody.").first().waitFor();
+    await page.getByText("Stub is disabled: it is no longer called.").first().waitFor();
     expect(await page.getByText("disabled", { exact: true }).count()).toBe(1);
   });
 });

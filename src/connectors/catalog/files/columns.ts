@@ -59,7 +59,7 @@ export function askedFields({ fields }: Pick<CredentialSet, "fields">): Credenti
 }
 
 /** The labels of a set's fields. */
-export function labelsOf({ fields }: CredentialSet): string {
+export function labelsOf({ fields }: Pick<CredentialSet, "fields">): string {
   return fields.map(({ label, optional }) => (optional ? `${label} (optional)` : label)).join(", ");
 }
 

@@ -93,7 +93,7 @@ function answered(served: readonly Served[]): Html {
     },
     { label: "Models with requests", value: health?.models ?? 0, note: `of ${served.length}` },
   ]);
-  const words = markup`Each figure is that of its worst model: a mean would hide one that fails. Requests are in the workspaces that made them.`;
+  const words = markup`Each figure is that of the worst model: a mean would hide one that fails. Workspaces list their own requests.`;
   return section("answered", "In the last day", markup`${shown}<p class="hint">${words}</p>`);
 }
 
@@ -105,7 +105,7 @@ function providerFacts(provider: ProviderView): Parameters<typeof thingPage>[0][
     ["Tested", time(tested)],
     ["Terms", markup`${read ? "read, and requests may be forwarded" : "not read"}${link}`],
     ["List of subprocessors", listed ? "includes it" : "does not include it"],
-    ["Own keys of workspaces", own ? "possible" : "not possible until its terms are read"],
+    ["Workspaces’ own keys", own ? "possible" : "not possible until its terms are read"],
   ];
 }
 
@@ -164,14 +164,16 @@ function routeBadge({
   if (reason === "launch_check_missing") return badge("warn", "checking");
   if (reason === "launch_check_failed")
     return markup`${badge("bad", "failed its check")}${code === null ? null : markup`<span class="under"><code>${code}</code></span>`}`;
-  return markup`${badge("neutral", "not callable")}${message === null ? null : markup`<span class="under">${message}</span>`}`;
+  // The badge beside the provider's name says this of all its models.
+  const words = reason === "provider_not_configured" ? null : message;
+  return markup`${badge("neutral", "not callable")}${words === null ? null : markup`<span class="under">${words}</span>`}`;
 }
 
 function endSection(provider: ProviderView, call: PageCall): Html {
   const isOff = provider.state === "disabled";
   const words = isOff
-    ? "It is called for nobody. Its key and the decisions are kept."
-    : "Disabled, it is called for nobody, not even with workspaces’ own keys; calls under way end. Removed, its stored key is deleted too, and the catalog’s files and the environment count again.";
+    ? "A disabled provider is not called. Its key and the decisions are kept."
+    : "A disabled provider is not called, not even with workspaces’ own keys; calls under way end. Removing it also deletes its stored key: the catalog’s files and the environment then decide.";
   const switching = actionButton({
     action: call.path,
     label: isOff ? "Enable" : "Disable",
@@ -192,7 +194,7 @@ async function test(call: PageCall): Promise<ActionResult> {
 
 async function disable(call: PageCall): Promise<ActionResult> {
   const { name } = await call.control(providerEndpoints.disable, { id: call.params["id"] ?? "" });
-  return { goTo: call.path, said: `${name} is disabled: it is called for nobody.` };
+  return { goTo: call.path, said: `${name} is disabled: it is no longer called.` };
 }
 
 async function enable(call: PageCall): Promise<ActionResult> {
