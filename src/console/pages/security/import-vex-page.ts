@@ -98,7 +98,7 @@ function refused(message: string): DomainError {
 function outcome(imported: ImportedVex, call: PageCall): Html {
   const { statements, updated, unchanged, unmatched } = imported;
   const count = (of: number): string => of.toLocaleString("en-US");
-  const links = markup`<p><a class="button quiet" href="${projectPath(call)}">To the findings</a> <a class="button quiet" href="${call.path}">Import another document</a></p>`;
+  const links = markup`<div class="list-bar"><a class="button quiet" href="${projectPath(call)}">Findings</a><a class="button quiet" href="${call.path}">Import another document</a></div>`;
   if (statements === 0)
     return markup`${notice({ tone: "warn", words: "The document has no statement with an analysis, so nothing was decided." })}${links}`;
   const words = `${count(updated)} ${updated === 1 ? "finding is" : "findings are"} updated.`;

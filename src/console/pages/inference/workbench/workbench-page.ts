@@ -82,7 +82,7 @@ function whyNot({ viewer }: PageCall, { enabled, callable }: { enabled: boolean;
 
 function givenNotice({ id, prompt }: GivenRequest, call: PageCall): Html {
   const request = markup`<a href="${call.link(`/requests/${id}`)}">a request</a>`;
-  const words = markup`This is the prompt of ${request}, with its parameters and tools. What chose its route was not stored.`;
+  const words = markup`This is the prompt of ${request}, with its parameters and tools. Its routing options were not stored.`;
   return markup`${notice({ tone: "neutral", words })}<template data-given="${JSON.stringify(prompt)}"></template>`;
 }
 
