@@ -129,9 +129,9 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
 
   test("people are shown with time and source, what they lack and why readings fail, to those who manage or audit", async () => {
     const path = await saved();
-    expect((await world.get(at(path), admin)).text).not.toContain("Read them now");
+    expect((await world.get(at(path), admin)).text).not.toContain("Read people");
     await world.control.expect("PATCH", "/workspaces/acme", { body: { early_access: ["people"] } });
-    expect((await world.get(at(path), admin)).text).toContain("Read them now");
+    expect((await world.get(at(path), admin)).text).toContain("Read people");
     const row = (login: string) => ({ status: "LOCKED_OUT", profile: { login } });
     const people = Array.from({ length: 51 }, (_, index) => row(`<b>${String(index).padStart(2, "0")}@a.io`));
     world.control.callVendors = async () => ({ status: 200, headers: {}, body: Buffer.from(JSON.stringify(people)) });
@@ -158,6 +158,6 @@ describe.each(oneDatabase)("the pages of connections on $name", ({ open }) => {
     expect([auditor.includes("51 people"), auditor.includes("Read again")]).toEqual([true, false]);
     expect((await world.get(at(path), await world.signIn("member@acme"))).text).not.toContain("51 people");
     await act("forget-people");
-    expect((await world.get(at(path), admin)).text).toContain("Read them now");
+    expect((await world.get(at(path), admin)).text).toContain("Read people");
   });
 });

@@ -139,7 +139,7 @@ describe.each(oneDatabase)("the pages of providers on $name", ({ open }) => {
     };
     try {
       const [text, fleet] = [await show(`${page}/acme`), await show("/console/operator/service")];
-      for (const words of ["99.5 %", "80 %", "1,250 ms", "failing", "of 2", "Requests are in the workspaces that made them."])
+      for (const words of ["99.5 %", "80 %", "1,250 ms", "failing", "of 2", "Workspaces list their own requests."])
         expect(text).toContain(words);
       expect(fleet).toContain(`<a href="${page}/acme">acme</a>`);
       for (const words of ["failing", "80 %"]) expect(fleet).toContain(words);
