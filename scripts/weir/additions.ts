@@ -167,6 +167,7 @@ export const additions: Readonly<Record<string, Addition>> = {
   "finding groups": { show: named("component cve_id severity findings fixable projects known_exploited_since epss") },
   "project components": { show: named("name version ecosystem licenses relation vulnerabilities") },
   "project fixes": { show: named("component version severity fix_version step open_findings relation") },
+  "component list": { show: named("project component version ecosystem relation open_findings sbom_uploaded_at") },
   "project sboms": { show: named("id filename format components uploaded_by uploaded_at current") },
   "project difference": { show: named("component ecosystem before after") },
   "project activity": { show: named("at actor what findings cve_id component filename") },

@@ -18,7 +18,7 @@ import { ledgerEndpoints, secretEndpoints, serviceEndpoints } from "./endpoints/
 import { logEndpoints, promptEndpoints } from "./endpoints/log.ts";
 import { memberEndpoints } from "./endpoints/members.ts";
 import { modelEndpoints, workbenchEndpoints } from "./endpoints/models.ts";
-import { productEndpoints, projectEndpoints, projectPartEndpoints } from "./endpoints/projects.ts";
+import { componentEndpoints, productEndpoints, projectEndpoints, projectPartEndpoints } from "./endpoints/projects.ts";
 import { providerEndpoints } from "./endpoints/providers.ts";
 import { providerKeyEndpoints } from "./endpoints/provider-keys.ts";
 import { refusalEndpoints } from "./endpoints/refusals.ts";
@@ -64,6 +64,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   productEndpoints,
   projectEndpoints,
   projectPartEndpoints,
+  componentEndpoints,
   findingEndpoints,
   vexEndpoints,
   exploitEndpoints,

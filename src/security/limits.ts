@@ -98,6 +98,10 @@ export const activityEventsMax = 2_000;
 export const trendChangesMax = 50_000;
 /** Days that a project's trend shows. */
 export const trendDays = 30;
+/** Components that a search in all projects reads. */
+export const componentsSearchedMax = 5_000;
+/** A name or package URL that is searched for. */
+export const componentSearchCharactersMax = 1_024;
 /** Licences of an SBOM in a list. */
 export const licensesListedMax = 200;
 /** SBOMs of a project in a list, the newest. */

@@ -138,6 +138,7 @@ describe("a tools key", () => {
       "GET /projects/:id/state",
       "GET /projects/:id/components",
       "GET /projects/:id/fixes",
+      "GET /components",
       "GET /findings",
       "GET /finding-groups",
       "GET /finding-counts",

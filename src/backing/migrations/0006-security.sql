@@ -269,6 +269,19 @@ CREATE TABLE sbom_components (
 );
 CREATE INDEX sbom_components_by_package ON sbom_components (package_id, sbom_id) WHERE package_id IS NOT NULL;
 
+-- How a name is searched for: in any case, `:` as `/` and runs of `.`, `_` and `-` as one `-`, since ecosystems and people differ in these. A
+-- search finds the beginning of the whole name, or of its last part without a Go module's major version: `log4j` finds
+-- `org.apache.logging.log4j:log4j-core`. Of a longer name its beginning is searched.
+CREATE FUNCTION searched_name(name text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT regexp_replace(translate(lower(left(name, 512)), ':._', '/--'), '-{2,}', '-', 'g')
+$$;
+CREATE FUNCTION searched_part(searched text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT substring(searched FROM '([^/]*)(?:/v[0-9]+)?$')
+$$;
+CREATE INDEX sbom_components_by_name ON sbom_components (sbom_id, (left(searched_name(name), 64) COLLATE "C"))
+  WHERE strpos(searched_name(name), '/') > 0;
+CREATE INDEX sbom_components_by_part ON sbom_components (sbom_id, (left(searched_part(searched_name(name)), 64) COLLATE "C"));
+
 -- `from_position` needs `to_position`.
 CREATE TABLE sbom_edges (
   sbom_id text COLLATE "C" NOT NULL REFERENCES sboms ON DELETE CASCADE,

@@ -8,6 +8,7 @@ import { FixPlan, planFixes } from "../../security/findings/details/fix-plan.ts"
 import { componentRowsDefault, componentRowsMax, projectMoveMs } from "../../security/limits.ts";
 import type { Scope } from "../../security/operation.ts";
 import { ActivityView, listActivity } from "../../security/projects/activity.ts";
+import { findComponents, FoundComponentPage, soughtName } from "../../security/projects/component-search.ts";
 import {
   compareSboms,
   ComponentPage,
@@ -298,6 +299,37 @@ export const projectPartEndpoints = {
       const project = await requireProject({ workspace: workspace.id, project: named }, sql);
       const page = { before: parseTime(input.before, "before"), limit: parseRowLimit(input.limit, partPage) };
       return { data: await listActivity({ workspace: workspace.id, project, ...page }, sql) };
+    },
+  }),
+};
+
+export const componentEndpoints = {
+  find: endpoint({
+    method: "GET",
+    path: "/components",
+    command: "component list",
+    takesToolsKey: true,
+    summary:
+      "Find a component in the current SBOMs of all projects, with its versions, its open findings and the age of each SBOM",
+    fields: Type.Object({
+      workspace: NamedWorkspace,
+      name: soughtName,
+      exact: Type.Optional(
+        wordOf(["true", "false"], {
+          title: "Only components of exactly this name, with or without its group; default: also those that begin with it",
+          description: "true or false",
+        }),
+      ),
+      limit: rowLimit(partPage),
+      offset: RowOffset,
+    }),
+    view: FoundComponentPage,
+    async handle({ input: { name, exact, ...input }, actors, parts: { sql } }) {
+      const { workspace } = await actors.inWorkspace(input.workspace);
+      const page = { limit: parseRowLimit(input.limit, partPage), offset: parseRowOffset(input.offset) };
+      const search = { workspace: workspace.id, scope: { kind: "workspace" }, name, isWhole: exact === "true", page } as const;
+      const { rows: data, total, projects, cut } = await findComponents({ ...search, isForMcp: false }, sql);
+      return { data, total, projects, cut };
     },
   }),
 };

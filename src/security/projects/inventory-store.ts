@@ -1,6 +1,6 @@
 /**
- * The SQL of what a project is made of: pages of the components of an SBOM, their licences, the SBOMs that are kept, and the difference
- * between two of them. A page chooses its rows first and looks up their findings afterwards, so that a late page costs little more than an
+ * The SQL of what projects are made of: pages of the components of an SBOM, components in all current SBOMs, licences, the SBOMs that are
+ * kept, and the difference between two of them. A page chooses its rows first and looks up their findings afterwards, so that a late page costs little more than an
  * early one.
  */
 import type { Queries } from "../../backing/backing.ts";
@@ -8,9 +8,10 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { licensesShownMax } from "../findings/limits.ts";
 import { nameShown, type Fragment } from "../findings/lists/list-store.ts";
 import type { Page } from "../fields.ts";
-import { licensesListedMax, versionsShownMax } from "../limits.ts";
+import { componentsSearchedMax, licensesListedMax, versionsShownMax } from "../limits.ts";
+import type { Scope } from "../operation.ts";
 import { componentKey } from "../sboms/store.ts";
-import type { Ecosystem } from "../versions/ecosystem.ts";
+import { type Ecosystem, packageKey, type PackageName } from "../versions/ecosystem.ts";
 
 export interface ComponentRow {
   position: number;
@@ -87,6 +88,119 @@ function matching({ project, sbom, filter }: OfSbom & { filter: ComponentFilter 
     ${license === null ? sql`` : license === "" ? sql`AND c.licenses = '{}'` : sql`AND ${license} = ANY (c.licenses)`}
     ${relation === null ? sql`` : sql`AND c.relation = ${relation}`}
     ${vulnerable === null ? sql`` : sql`AND ${hasFinding} = ${vulnerable}`}`;
+}
+
+/** What a search in all projects looks for: a package of the seven ecosystems, or a name. */
+export type SoughtComponent =
+  /** null: any version. */
+  | { kind: "package"; named: PackageName; versionKey: string | null }
+  /** Where `isWhole`, only components of exactly this name, or with it as the last parts of theirs. null: any version, any package URL. */
+  | { kind: "name"; name: string; isWhole: boolean; version: string | null; purl: string | null };
+
+export interface FoundComponentRow {
+  project: string;
+  projectName: string;
+  sbom: string;
+  sbomCreatedAt: Date;
+  name: string;
+  version: string | null;
+  purl: string | null;
+  ecosystem: Ecosystem | null;
+  relation: ComponentRow["relation"];
+  /** Its live findings. */
+  vulnerabilities: number;
+}
+
+interface FoundComponents {
+  rows: FoundComponentRow[];
+  total: number;
+  projects: number;
+  /** Whether more components match than a search reads. */
+  cut: boolean;
+}
+
+/**
+ * Versions of components in the current SBOMs of a workspace, by the names of projects and then their own. It reads at most
+ * `componentsSearchedMax` components from an index, in the order of projects, so that no name costs more than another.
+ */
+export async function searchComponents(
+  { workspace, scope, sought, page }: { workspace: WorkspaceId; scope: Scope; sought: SoughtComponent; page: Page },
+  sql: Queries,
+): Promise<FoundComponents> {
+  const most = sql.unsafe(String(componentsSearchedMax));
+  const rows = await sql<((FoundComponentRow | { project: null }) & Omit<FoundComponents, "rows">)[]>`
+    WITH walked AS MATERIALIZED (
+      SELECT present.id AS project, present.name AS project_name, component.*
+      FROM (
+        SELECT id, name, sbom_id FROM projects WHERE workspace_id = ${workspace} AND sbom_id IS NOT NULL
+          ${scope.kind === "workspace" ? sql`` : sql`AND ${sql(scope.kind === "product" ? "product_id" : "id")} = ${scope.id}`}
+        ORDER BY name
+      ) AS present
+      CROSS JOIN LATERAL (${walkOf(sought, most, sql)}) AS component
+      ORDER BY present.name, component.position LIMIT ${most} + 1
+    ), found AS MATERIALIZED (
+      SELECT project, min(project_name) AS project_name, sbom_id, package_id, ${componentKey(sql`c`, sql)} AS key,
+        min(name) COLLATE "C" AS name, min(version) AS version, min(purl) AS purl, min(relation) AS relation
+      FROM walked AS c WHERE position > 0 AND ${matchingSought(sought, sql)}
+      GROUP BY project, sbom_id, package_id, coalesce(package_id::text, name), ${componentKey(sql`c`, sql)}
+    ), page AS MATERIALIZED (
+      SELECT * FROM found ORDER BY project_name, name, key, package_id OFFSET ${page.offset} LIMIT ${sql.unsafe(String(page.limit))}
+    )
+    SELECT (SELECT count(*) FROM found)::integer AS total, (SELECT count(DISTINCT project) FROM found)::integer AS projects,
+      (SELECT count(*) FROM walked) > ${most} AS cut, row.*
+    FROM (SELECT) AS one
+    LEFT JOIN (
+      SELECT page.project, page.project_name AS "projectName", page.sbom_id AS sbom,
+        (SELECT created_at FROM sboms WHERE sboms.id = page.sbom_id) AS "sbomCreatedAt",
+        ${nameShown(sql`page.name`, sql)} AS name, ${nameShown(sql`page.version`, sql)} AS version, page.purl,
+        (SELECT ecosystem FROM packages WHERE packages.id = page.package_id) AS ecosystem,
+        page.relation, page.name AS place, page.key, page.package_id,
+        (SELECT count(*)::integer FROM findings AS f
+          WHERE f.project_id = page.project AND f.package_id = page.package_id AND f.version_key = page.key AND f.live) AS vulnerabilities
+      FROM page
+    ) AS row ON true
+    ORDER BY row."projectName", row.place, row.key, row.package_id`;
+  const { total = 0, projects = 0, cut = false } = rows[0] ?? {};
+  return { rows: rows.flatMap((row) => (row.project === null ? [] : [row])), total, projects, cut };
+}
+
+/** The components of a project's SBOM that an index finds. The conditions of `matchingSought` choose among them. */
+function walkOf(sought: SoughtComponent, most: Fragment, sql: Queries): Fragment {
+  const columns = sql`c.sbom_id, c.position, c.name, c.version, c.version_key, c.purl, c.package_id, c.relation`;
+  if (sought.kind === "package") {
+    const { ecosystem } = sought.named;
+    const key = packageKey(sought.named);
+    // The canonical package URL of a Go module is in lower case, whatever its spelling.
+    const spelled = ecosystem === "Go" ? sql`lower(key) = lower(${key})` : sql`key = ${key}`;
+    return sql`
+      SELECT ${columns} FROM sbom_components AS c
+      WHERE c.package_id = ANY (ARRAY(SELECT id FROM packages WHERE ecosystem = ${ecosystem} AND ${spelled})) AND c.sbom_id = present.sbom_id
+      LIMIT ${most} + 1`;
+  }
+  const begins = (indexed: Fragment, text: Fragment) =>
+    sql`(${indexed} >= left(${text}, 64) COLLATE "C" AND ${indexed} < (left(${text}, 64) || chr(1114111)) COLLATE "C")`;
+  const name = sql`searched_name(c.name)`;
+  const asked = sql`searched_name(${sought.name})`;
+  const byPart = begins(sql`(left(searched_part(${name}), 64) COLLATE "C")`, sql`searched_part(${asked})`);
+  const byName = begins(sql`(left(${name}, 64) COLLATE "C")`, asked);
+  return sql`(
+    SELECT ${columns} FROM sbom_components AS c WHERE c.sbom_id = present.sbom_id AND ${byPart} LIMIT ${most} + 1
+  ) UNION ALL (
+    SELECT ${columns} FROM sbom_components AS c
+    WHERE c.sbom_id = present.sbom_id AND strpos(${name}, '/') > 0 AND ${byName} AND NOT ${byPart} LIMIT ${most} + 1
+  )`;
+}
+
+function matchingSought(sought: SoughtComponent, sql: Queries): Fragment {
+  if (sought.kind === "package") {
+    return sought.versionKey === null ? sql`true` : sql`${componentKey(sql`c`, sql)} = ${sought.versionKey}`;
+  }
+  const { name, isWhole, version, purl } = sought;
+  const [has, asked] = [sql`'/' || searched_name(c.name)`, sql`'/' || searched_name(${name})`];
+  const ends = (text: Fragment) => sql`right(${text}, length(${asked})) = ${asked}`;
+  return sql`${isWhole ? sql`(${ends(has)} OR ${ends(sql`regexp_replace(${has}, '/v[0-9]+$', '')`)})` : sql`strpos(${has}, ${asked}) > 0`}
+    ${version === null ? sql`` : sql`AND c.version = ${version}`}
+    ${purl === null ? sql`` : sql`AND substring(lower(c.purl) FROM '^[^@?#]*') = ${purl}`}`;
 }
 
 export interface LicenseRow {

@@ -9,6 +9,7 @@ export function toolsInputs(of: { finding_id: unknown; project_id: unknown }): R
     get_project: { project_id },
     create_product: { name: "of tools" },
     list_products: { limit: 1 },
+    list_components: { name: "left" },
     update_project: { project_id, product_id: null },
     upload_sbom: { project: "of tools", sbom: bomJson("1.6") },
     import_repository: { url: "https://github.com/acme/app" },

@@ -299,6 +299,8 @@ test("SBOMs, products and projects match the document", async () => {
   await ask("get /api/console/products", 200, { query });
   await ask("get /api/console/projects", 200, { query });
   await ask("get /api/console/scans", 200, { query });
+  await ask("get /api/console/components", 200, { query: `${query}&name=left` });
+  await ask("get /api/console/components", 400, { query: `${query}&name=pkg:npm` });
   const id = String(project_id);
   await ask("get /api/console/projects/{id}", 200, { id, query });
   await ask("get /api/console/projects/{id}", 404, { id: "none", query });
