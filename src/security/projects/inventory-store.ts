@@ -127,7 +127,7 @@ export async function searchComponents(
   { workspace, scope, sought, page }: { workspace: WorkspaceId; scope: Scope; sought: SoughtComponent; page: Page },
   sql: Queries,
 ): Promise<FoundComponents> {
-  const most = sql.unsafe(String(componentsSearchedMax));
+  const most = sql`${sql.unsafe(String(componentsSearchedMax))}`;
   const rows = await sql<((FoundComponentRow | { project: null }) & Omit<FoundComponents, "rows">)[]>`
     WITH walked AS MATERIALIZED (
       SELECT present.id AS project, present.name AS project_name, component.*
