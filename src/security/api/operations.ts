@@ -9,7 +9,7 @@ import { listFindingEvents } from "../findings/triage/list-events.ts";
 import { updateFinding } from "../findings/triage/update-finding.ts";
 import type { Operation, UnnamedOperation } from "../operation.ts";
 import { getActiveScope, setActiveScope } from "../projects/active-scope.ts";
-import { listComponents } from "../projects/component-search.ts";
+import { componentSearch } from "../projects/component-search.ts";
 import { createProductOperation, listProducts } from "../projects/products.ts";
 import { getProject, listProjects, updateProject } from "../projects/projects.ts";
 import { uploadSbom } from "../projects/store-sbom.ts";
@@ -21,7 +21,7 @@ const named: Record<string, UnnamedOperation> = {
   list_projects: listProjects,
   get_project: getProject,
   list_products: listProducts,
-  list_components: listComponents,
+  list_components: componentSearch,
   upload_sbom: uploadSbom,
   import_repository: importRepository,
   create_product: createProductOperation,

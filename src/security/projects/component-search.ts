@@ -139,7 +139,7 @@ export function cutSentence({ cut }: Pick<Found, "cut">): string | null {
   return cut ? `More than ${componentsSearchedMax} components match, and the rest is left out: give more of the name` : null;
 }
 
-export const listComponents = operation({
+export const componentSearch = operation({
   title: "Find a component in all projects",
   description:
     "Lists where a component is: each version of it in the current SBOM of each project of the active scope, direct or transitive, with its open " +
