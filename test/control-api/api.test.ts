@@ -172,7 +172,7 @@ describe("an answer", () => {
       // There is no catalog here, and no project; test/wire/description asks for the providers and for VEX.
       if (method !== "GET" || path.includes(":") || path === "/providers" || path === "/vex") continue;
       const ofWorkspace = fields.required?.includes("workspace");
-      const asked = { measure: "&measure=spend", by: "&by=package" };
+      const asked = { measure: "&measure=spend", by: "&by=package", name: "&name=log4j" };
       const further = Object.entries(asked).flatMap(([name, text]) => (fields.required?.includes(name) ? [text] : []));
       const body = await control.expect("GET", `${path}${ofWorkspace ? `?workspace=w${further.join("")}` : ""}`);
       expect([path, [...Value.Errors({ ...view, additionalProperties: false }, body)]]).toEqual([path, []]);
