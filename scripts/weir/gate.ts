@@ -91,7 +91,7 @@ export async function passGate(
   };
 }
 
-/** What a word cannot count: such a build may pass with severe vulnerabilities that nobody has rated. */
+/** Vulnerabilities without a severity, which a word does not count. Some of them may be severe. */
 function unratedText(unrated: number, word: FailWord | null): string[] {
   if (unrated === 0) return [];
   const subject =

@@ -2,8 +2,8 @@
  * Access to an account of AWS by a role: the customer's role trusts this service's account, and no key of the customer is kept.
  *
  * A role's trust must name an external id, or any other customer of this service could connect that role as theirs and read with it (the
- * confused deputy: https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html). Weir makes it, and nobody can choose it: it is
- * the connection's id, which is unique, random and stays. It is no secret. A test assumes the role with it, and then with another one, which
+ * confused deputy: https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html). It is the
+ * connection's id: unique, random, permanent and not chosen by the customer. It is no secret. A test assumes the role with it, and then with another one, which
  * AWS must refuse: otherwise the trust does not ask for it, and the role counts as unusable. What AWS lends is never used and not kept.
  *
  * The two requests are signed here by Signature Version 4, which is one digest and five HMACs for requests of one form; the client of AWS is

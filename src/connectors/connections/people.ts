@@ -7,7 +7,7 @@
  * workspace be read; another process takes over from one that dies. Each process that serves HTTP looks for what is due, since only those
  * have the keys that open credentials.
  *
- * Second factors are nobody's business but that of those who manage a workspace or audit it: members see no people.
+ * Only those who manage or audit a workspace see its people: whether somebody has a second factor is confidential.
  */
 import { type Actor, authorize, managers, overseers } from "../../accounts/audit/actor.ts";
 import { change, type AuditEvent, type Sources, changedFields } from "../../accounts/audit/change.ts";

@@ -1,4 +1,4 @@
-/** What goes wrong at a vendor: it is told apart, the last good reading stays, and nothing of the vendor's text appears. */
+/** Failures at a vendor: each has its own outcome, the last good reading stays, and no text of the vendor appears. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import * as limits from "../../../src/connectors/limits.ts";
 import { oneDatabase } from "../../support/servers/databases.ts";

@@ -8,7 +8,7 @@ import { settingOf, type SettingHistory } from "../setting-history.ts";
  * providers, in true time, except for the time in transit. When the counters' clock is set forward, that time counts as passed. When it is
  * set back, a key's next requests count for its newest time, although the clock had been further on; counters that are lost after that are
  * loaded with what gateways admitted within a minute by their own clocks.
- * A gateway that stood still calls late by as much. Once a gateway's disk and then the counters are lost, nobody knows what it admitted
+ * A gateway that was paused may call that much later. Once a gateway's disk and then the counters are lost, its admissions are unknown
  * (docs/internals/reliability.md).
  */
 export function rateWindow(history: History, delayMsMax: number): Finding {

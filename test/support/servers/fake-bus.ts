@@ -150,7 +150,7 @@ export class FakeBus implements Bus {
     return { [Symbol.dispose]: () => void this.#scatterServers.delete(server) };
   }
 
-  /** While `work` runs, the servers of scattered requests are silent and nobody waits for them. They are told afterwards. */
+  /** While `work` runs, no server of scattered requests answers, and callers do not wait. Afterwards each member learns that it missed some. */
   async withoutScatterServers(work: () => Promise<void>): Promise<void> {
     const silent = [...this.#scatterServers];
     this.#scatterServers.clear();
