@@ -136,3 +136,17 @@ async function readAnswer(answer: IncomingMessage, bytesMax: number): Promise<Sa
   const { buffer, byteOffset, byteLength } = gathered.take();
   return { status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.from(buffer, byteOffset, byteLength) };
 }
+
+const linkCharactersMax = 20_000;
+
+/** The address of the next page as the header `Link` has it, https://www.rfc-editor.org/rfc/rfc8288. @returns null: there is none */
+export function nextLink({ link = [] }: SafeResponse["headers"]): string | null {
+  const links = [link].flat().flatMap((line) => line.slice(0, linkCharactersMax).split(/,(?=\s*<)/));
+  for (const one of links) {
+    const [start, end] = [one.indexOf("<"), one.indexOf(">")];
+    const parameters = one.slice(end + 1).split(";");
+    const isNext = parameters.some((parameter) => /^\s*rel\s*=\s*"?next"?\s*$/i.test(parameter));
+    if (start >= 0 && end > start && isNext) return one.slice(start + 1, end);
+  }
+  return null;
+}

@@ -8,7 +8,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { isJsonObject, scanJson, type JsonObject } from "../../http/json.ts";
-import type { SafeFetch, SafeResponse } from "../../http/safe-fetch.ts";
+import { nextLink, type SafeFetch, type SafeResponse } from "../../http/safe-fetch.ts";
 import { sleep, type Clock } from "../../kernel/clock.ts";
 import * as limits from "../limits.ts";
 import { requestToken, type ProbeFetch, type TokenRequest, VendorError } from "./probe.ts";
@@ -202,16 +202,9 @@ export async function* pagesOf(
   }
 }
 
-/** The link to the next page: https://www.rfc-editor.org/rfc/rfc8288 */
+/** By the header `Link`. */
 export function linkedPage({ headers }: VendorAnswer): string | null {
-  const links = [headers["link"] ?? []].flat().flatMap((line) => line.split(/,(?=\s*<)/));
-  for (const link of links) {
-    const [start, end] = [link.indexOf("<"), link.indexOf(">")];
-    const parameters = link.slice(end + 1).split(";");
-    const isNext = parameters.some((parameter) => /^\s*rel\s*=\s*"?next"?\s*$/i.test(parameter));
-    if (start >= 0 && end > start && isNext) return link.slice(start + 1, end);
-  }
-  return null;
+  return nextLink(headers);
 }
 
 export function textAt(json: unknown, field: string): string | null {

@@ -4,7 +4,7 @@
  * https://docs.gitlab.com/api/repositories/#raw-blob-content, https://docs.gitlab.com/api/rest/#keyset-based-pagination
  */
 import { DomainError } from "../../accounts/errors.ts";
-import type { SafeResponse } from "../../http/safe-fetch.ts";
+import { nextLink, type SafeResponse } from "../../http/safe-fetch.ts";
 import { lockFileBytesMax, repositoryListingsMax, repositoryTreeBytesMax } from "../limits.ts";
 import { fieldOf, isObject, textOf, type JsonObject } from "../sboms/json.ts";
 import type { HostApi } from "./host-api.ts";
@@ -66,11 +66,7 @@ function listedFile(entry: JsonObject): ListedFile[] {
  * GitLab's host name, which may differ from the one called.
  */
 function nextPage({ headers }: SafeResponse): [string, string][] | null {
-  const links = String(headers["link"] ?? "")
-    .slice(0, 20_000)
-    .split(",");
-  const next = links.find((link) => /;\s*rel="?next"?/.test(link));
-  const url = URL.parse(/<([^<>]+)>/.exec(next ?? "")?.[1] ?? "");
+  const url = URL.parse(nextLink(headers) ?? "");
   const parameters = ["page_token", "page"].flatMap((key): [string, string][] => {
     const text = url?.searchParams.get(key);
     return text ? [[key, text]] : [];

@@ -67,13 +67,12 @@ function* componentsOf({ serialNumber, metadata, components }: JsonObject): Gene
       if (nested !== undefined) lists.push(nested);
     }
   }
-  const serial = typeof serialNumber === "string" ? serialNumber.toLowerCase().replace(/^urn:uuid:/, "") : null;
   const product = {
     kind: "product" as const,
     product: statement.packageOf(root["purl"]) ?? statement.productNamed(root["name"], root["version"]),
     versions: [],
   };
-  return { serial, product, productRef: root["bom-ref"], purls };
+  return { serial: statement.serialOf(serialNumber), product, productRef: root["bom-ref"], purls };
 }
 
 function analysisIn(given: JsonObject, at: string): Analysis {

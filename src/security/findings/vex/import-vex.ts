@@ -29,7 +29,7 @@ import {
   type MatchedStatements,
 } from "./match-statements.ts";
 import { readVex } from "./read-vex.ts";
-import { packageOf, productNamed, type NamedPackage, type VexStatement } from "./statement.ts";
+import { packageOf, productNamed, serialOf, type NamedPackage, type VexStatement } from "./statement.ts";
 import { selectCandidates, selectCurrentSbom, selectIssuesNamed, selectRefs, type Candidate } from "./vex-store.ts";
 import type { Decided } from "./words.ts";
 
@@ -169,7 +169,7 @@ async function sbomOf(
   });
   const root = packageOf(rootPurl);
   return {
-    serial: documentId?.toLowerCase().replace(/^urn:uuid:/, "") ?? null,
+    serial: serialOf(documentId),
     rootRef,
     root: root && { ...root, version: root.version ?? rootVersion },
     rootByName: productNamed(rootName, rootVersion),

@@ -118,6 +118,11 @@ export function isByName({ identity }: NamedPackage): boolean {
 
 const byName = "product ";
 
+/** A serial number without `urn:uuid:`, in lower case; null: there is none. */
+export function serialOf(text: unknown): string | null {
+  return typeof text === "string" ? text.toLowerCase().replace(/^urn:uuid:/, "") : null;
+}
+
 /** @param serial in lower case; null: the text is no BOM-Link */
 export function bomLinkOf(text: string): { serial: string; bomRef: string | null } | null {
   if (!text.startsWith("urn:cdx:")) return null;
