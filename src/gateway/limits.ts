@@ -438,6 +438,8 @@ export const bodiesPerKeyBytesMax = 192 * 1024 * 1024;
 export const bodiesReserveBytes = 64 * 1024 * 1024;
 /** The largest small body. */
 export const bodySmallBytes = 64 * 1024;
+/** Prompts that open streams keep in memory because their provider may not count them. A workspace and a key may have half of it. */
+export const uncountedPromptsBytesMax = 64 * 1024 * 1024;
 /** Open answers of a gateway, mostly streams. */
 export const openAnswersMax = 20_000;
 /** The same, per workspace. */

@@ -24,7 +24,7 @@ import { UnpaidWork } from "../gateway/api/call/charged-usage.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
 import { tokenCountLimits } from "../gateway/api/count-tokens.ts";
 import { InFlightRequests } from "../gateway/api/in-flight-requests.ts";
-import { bodyBudget } from "../gateway/api/request/body.ts";
+import { bodyBudget, uncountedPromptBudget } from "../gateway/api/request/body.ts";
 import { runInWorkbench, type WorkbenchRun } from "../gateway/api/routes.ts";
 import { keyGeneration } from "../gateway/generations/generations.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
@@ -105,6 +105,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     generation: keyGeneration({ sql: backing.sql, clock }),
     inFlight,
     bodies: bodyBudget(),
+    uncountedPrompts: uncountedPromptBudget(),
     tokenCounts: tokenCountLimits(clock),
     drainLimit: new DrainLimit(),
     unpaid: new UnpaidWork(clock),

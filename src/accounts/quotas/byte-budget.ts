@@ -40,6 +40,13 @@ export class ByteLease implements Disposable {
     this.#bytes += bytes;
   }
 
+  /** @returns false where `grow` would throw */
+  growIfFree(bytes: number): boolean {
+    const isFree = this.#budget.takeIfFree(this.#holder, { bytes, before: this.#bytes }) === null;
+    if (isFree) this.#bytes += bytes;
+    return isFree;
+  }
+
   [Symbol.dispose](): void {
     this.#budget.giveBack(this.#holder, this.#bytes);
     this.#bytes = 0;
@@ -63,17 +70,27 @@ export class ByteBudget {
     return new ByteLease(this, holder);
   }
 
-  /** @param before bytes that the same request holds already */
-  take({ key, workspace }: ByteHolder, { bytes, before }: { bytes: number; before: number }): void {
+  /** @param before bytes that the same request holds already. @throws LimitReachedError */
+  take(holder: ByteHolder, more: { bytes: number; before: number }): void {
+    const refused = this.takeIfFree(holder, more);
+    if (refused !== null) throw refused();
+  }
+
+  /** @returns null: taken; otherwise what makes the error */
+  takeIfFree(
+    { key, workspace }: ByteHolder,
+    { bytes, before }: { bytes: number; before: number },
+  ): (() => LimitReachedError) | null {
     const { totalBytes, perWorkspaceBytes, perKeyBytes, reserve } = this.#limits;
     const small = reserve !== undefined && before + bytes <= reserve.smallBytes;
     const total = totalBytes - (small ? 0 : (reserve?.bytes ?? 0));
-    if (this.#held.of(key) + bytes > perKeyBytes) throw refusal(429, "of this key", perKeyBytes);
-    if (this.#held.of(workspace) + bytes > perWorkspaceBytes) throw refusal(429, "of this workspace", perWorkspaceBytes);
-    if (this.#total + bytes > total) throw refusal(503, "of all callers", total);
+    if (this.#held.of(key) + bytes > perKeyBytes) return () => refusal(429, "of this key", perKeyBytes);
+    if (this.#held.of(workspace) + bytes > perWorkspaceBytes) return () => refusal(429, "of this workspace", perWorkspaceBytes);
+    if (this.#total + bytes > total) return () => refusal(503, "of all callers", total);
     this.#held.add(key, bytes);
     this.#held.add(workspace, bytes);
     this.#total += bytes;
+    return null;
   }
 
   giveBack({ key, workspace }: ByteHolder, bytes: number): void {

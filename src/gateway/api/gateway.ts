@@ -52,6 +52,8 @@ export interface Gateway {
   inFlight: InFlightRequests;
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;
+  /** Counts the bytes of prompts that open streams keep, in case their provider does not report the tokens. */
+  uncountedPrompts: ByteBudget;
   /** Bounds the counts of tokens that a key asks for: in a minute, and at once. */
   tokenCounts: { perMinute: CallRateLimiter; turns: FairSemaphore };
   drainLimit: DrainLimit;

@@ -6,6 +6,7 @@
  * This module only connects the parts. Which candidates may serve is decided in call/route-plan.ts, retries in call/dispatch.ts, the
  * client's pace in answer/relay.ts.
  */
+import type { ByteLease } from "../../accounts/quotas/byte-budget.ts";
 import type { Admission, Caller } from "../admission/message.ts";
 import { chatErrors, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
@@ -31,6 +32,7 @@ import {
   boundsOnceTold,
   usageBounds,
 } from "./call/charged-usage.ts";
+import { holderOf } from "./request/body.ts";
 import type { CheckedChat } from "./request/chat-request.ts";
 import { type CreateStream, generationHeaders, routeHeaders, streamHeaders, windowHeaders } from "./answer/response.ts";
 import { dispatch, type DispatchResult, type Attempt } from "./call/dispatch.ts";
@@ -235,7 +237,7 @@ async function answerWhole(
 
 /** In the turn in which it is settled: the ledger has its end later than the queue its answer. */
 function keepAnswer(
-  { lifecycle, admitted, caller }: RoutedRequest,
+  { lifecycle, admitted, caller }: Pick<RoutedRequest, "lifecycle" | "admitted" | "caller">,
   { candidate, answer, usage }: { candidate: Candidate; answer: WholeAnswer; usage: Usage },
   { keptAnswers, clock }: Gateway,
 ): void {
@@ -261,7 +263,22 @@ function boundsOf({ chat, admitted: { reservation } }: RoutedRequest, candidate:
  * takes time.
  */
 function guessedBounds(routed: RoutedRequest, candidate: Candidate): UsageBounds {
-  return { ...boundsOf(routed, candidate), promptEstimate: () => guessTokens(routed.chat.inputTokens) };
+  return { ...boundsOf(routed, candidate), promptEstimate: guessOf(routed.chat) };
+}
+
+/** Does not hold the request. */
+function guessOf({ inputTokens }: CheckedChat): () => number {
+  return () => guessTokens(inputTokens);
+}
+
+/**
+ * Almost every provider reports the prompt's tokens at the end, so the prompt waits in memory until it must be counted here. Counting takes
+ * as long as checking the request. Beyond the budget a prompt is counted once its answer is on its way, which releases it.
+ */
+function awaitCount({ chat, caller }: RoutedRequest, { promptEstimate }: UsageBounds, gateway: Gateway): ByteLease {
+  const lease = gateway.uncountedPrompts.lease(holderOf(caller));
+  if (!lease.growIfFree(chat.inputTokens)) gateway.clock.after(0, promptEstimate);
+  return lease;
 }
 
 /** The headers of an answer that this candidate served. */
@@ -275,15 +292,16 @@ function answerStream(
   gateway: Gateway,
 ): Response {
   const { candidate, calledAt, events, quiet, failed } = dispatched;
-  const { lifecycle, clientSignal, createStream, acquireDrainSlot, keeper } = routed;
+  // Until the stream ends it holds what its closures below name, so none of them names the request.
+  const { lifecycle, clientSignal, createStream, acquireDrainSlot, keeper, admitted, caller } = routed;
   const recorded = lifecycle.prompt?.tap(events) ?? events;
   const { route } = candidate;
   const { clock, speeds, health, unpaid } = gateway;
   const bounds = boundsOnceTold(boundsOf(routed, candidate), lifecycle.reported);
   const failureContext = failureContextOf(routed);
   const withCost = showsCost(routed);
-  // The prompt is counted once its answer is on its way, so the request's body need not stay in memory.
-  clock.after(0, bounds.promptEstimate);
+  const uncounted = awaitCount(routed, bounds, gateway);
+  const guessed = { ...bounds, promptEstimate: guessOf(routed.chat) };
   // A count that came before the first event is not among the events yet.
   const counted = (outcome: StreamOutcome): StreamOutcome => ({ ...outcome, usage: outcome.usage ?? lifecycle.reported });
   const body = relay({
@@ -296,7 +314,7 @@ function answerStream(
     acquireDrainSlot: (finished) => acquireDrainSlot(candidate, finished),
     clock,
     startedAt: lifecycle.startedAt,
-    trackOutcome: (currentOutcome) => lifecycle.trackUsage(() => chargedUsage(counted(currentOutcome()), bounds).usage),
+    trackOutcome: (currentOutcome) => lifecycle.trackUsage(() => chargedUsage(counted(currentOutcome()), guessed).usage),
     onEnd(ended) {
       const outcome = counted(ended);
       const ms = clock.monotonic() - calledAt;
@@ -316,7 +334,8 @@ function answerStream(
       else if (outcome.how === "completed") health.recordAnswer(route, latencyOf(outcome.firstTokenMs, failed));
       lifecycle.settleNow({ ...ending, ...charged, candidate, firstTokenMs: outcome.firstTokenMs });
       const answer = outcome.final ? keeper?.answer() : null;
-      if (answer) keepAnswer(routed, { candidate, answer, usage: charged.usage }, gateway);
+      if (answer) keepAnswer({ lifecycle, admitted, caller }, { candidate, answer, usage: charged.usage }, gateway);
+      uncounted[Symbol.dispose]();
       return withCost ? { ...charged.usage, cost: lifecycle.charge } : charged.usage;
     },
   });

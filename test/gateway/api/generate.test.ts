@@ -2,14 +2,21 @@
 import { expect, test } from "bun:test";
 import type { AnswerFormat, StreamFacts, WholeFacts } from "../../../src/gateway/api/answer/answer-format.ts";
 import { webStream } from "../../../src/gateway/api/answer/response.ts";
+import { ByteBudget } from "../../../src/accounts/quotas/byte-budget.ts";
 import { DrainLimit } from "../../../src/gateway/api/answer/drains.ts";
 import { UnpaidWork } from "../../../src/gateway/api/call/charged-usage.ts";
 import type { Gateway } from "../../../src/gateway/api/gateway.ts";
 import { generate } from "../../../src/gateway/api/generate.ts";
 import { InFlightRequests } from "../../../src/gateway/api/in-flight-requests.ts";
+import { countedOnce } from "../../../src/gateway/models/chat-tokens.ts";
 import { RouteCoolDown, RouteSpeeds } from "../../../src/gateway/models/route-health.ts";
 import type { CallProvider } from "../../../src/gateway/providers/http.ts";
-import { UpstreamFailure, type ProviderAnswer, type ProviderCall } from "../../../src/gateway/providers/provider.ts";
+import {
+  UpstreamFailure,
+  type ProviderAnswer,
+  type ProviderCall,
+  type ProviderEvent,
+} from "../../../src/gateway/providers/provider.ts";
 import { signerOf } from "../../../src/gateway/providers/wire/answers.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { settled } from "../../support/clock.ts";
@@ -37,12 +44,18 @@ const wholeAnswer: ProviderAnswer = {
 };
 
 /** Answers one request of the endpoint `messages`, whose provider replies as the test says. */
-async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boolean) {
+async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boolean, promptsBytesMax = 1_000) {
   await using journals = await TestJournals.make();
   const { clock } = journals;
   const journal = journals.open();
   const calls: ProviderCall[] = [];
   const told: (StreamFacts | WholeFacts)[] = [];
+  const uncountedPrompts = new ByteBudget({
+    totalBytes: promptsBytesMax,
+    perWorkspaceBytes: promptsBytesMax,
+    perKeyBytes: promptsBytesMax,
+  });
+  let counts = 0;
   const call: CallProvider = (_reservation, sent) => {
     calls.push(sent);
     return reply instanceof UpstreamFailure ? Promise.reject(reply) : Promise.resolve(reply);
@@ -62,6 +75,7 @@ async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boole
     inFlight: new InFlightRequests(),
     drainLimit: new DrainLimit(),
     unpaid: new UnpaidWork(clock),
+    uncountedPrompts,
   } as unknown as Gateway;
   const format: AnswerFormat = {
     endpoint: "messages",
@@ -91,7 +105,11 @@ async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boole
     window: { limit: 60, remaining: 59, resetMs: 1_000 },
   };
   const caller = { hash: "h", record: keyRecord({ fallbacks: false }) };
-  const chat = { ...check({ stream: streamed }, model), requested: "one" };
+  const promptEstimate = countedOnce("", () => {
+    counts++;
+    return 41;
+  });
+  const chat = { ...check({ stream: streamed }, model), requested: "one", promptEstimate };
   const clientSignal = new AbortController().signal;
   const accepted = { clientSignal, trace: null, createStream: webStream, caller, chat, format, plan: null, admitted };
   const answering = generate(accepted as unknown as Parameters<typeof generate>[0], gateway);
@@ -104,7 +122,7 @@ async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boole
   journal.flush();
   const [settlement] = await journals.published();
   const both = `${held.generation} ${held.request}`;
-  return { response, body, calls, told, settlement, held, both };
+  return { response, body, calls, told, settlement, held, both, counts, keptBytes: uncountedPrompts.total };
 }
 
 test("a whole answer has its pieces, its signer and the endpoint's headers", async () => {
@@ -133,4 +151,25 @@ test("a failure has the endpoint's form, with the id of the request, and its hea
   expect(JSON.parse(body)).toEqual({ code: "upstream_error", request: held.request });
   expect(response.headers.get("x-both")).toBe(both);
   expect(settlement).toMatchObject({ endpoint: "messages", status: 502, code: "upstream_error" });
+});
+
+const streamOf = (...events: ProviderEvent[]): ProviderAnswer => ({ kind: "stream", events: new FakeEvents(events) });
+const reported = streamOf.bind(null, text("Hi"), finish(), usage(1_234, 1), end);
+
+test("the prompt of a stream is not counted here if its provider reports it at the end", async () => {
+  const { settlement, counts, keptBytes } = await answered(reported(), true);
+  expect(settlement).toMatchObject({ usage: { promptTokens: 1_234 }, usageEstimated: false });
+  expect([counts, keptBytes]).toEqual([0, 0]);
+});
+
+test("the prompt of a stream is counted at its end if its provider does not report it", async () => {
+  const { settlement, counts, keptBytes } = await answered(streamOf(text("Hi"), finish(), end), true);
+  expect(settlement).toMatchObject({ usage: { promptTokens: 41 }, usageEstimated: true });
+  expect([counts, keptBytes]).toEqual([1, 0]);
+});
+
+test("the prompt of a stream is counted as it begins, where those of open streams fill their memory", async () => {
+  const { settlement, counts, keptBytes } = await answered(reported(), true, 10);
+  expect(settlement).toMatchObject({ usage: { promptTokens: 1_234 }, usageEstimated: false });
+  expect([counts, keptBytes]).toEqual([1, 0]);
 });
