@@ -91,6 +91,11 @@ export const migrationMsMax = 600_000;
 export const databaseOpenMs = 60_000;
 /** Timeout of a statement of the embedded database; work on many rows sets its own. */
 export const embeddedStatementMsMax = 30_000;
+/**
+ * PostgreSQL's cache within the embedded database, in place of 128 MB, all of which is resident from the start. The system's cache of files
+ * stands behind it.
+ */
+export const embeddedSharedBuffers = "32MB";
 /** How often the embedded database gets upkeep. */
 export const upkeepMs = 30_000;
 /** Size of its log at which a checkpoint is made. */

@@ -6,7 +6,7 @@
  */
 import { parentPort, type MessagePort } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
-import { embeddedStatementMsMax } from "../limits.ts";
+import { embeddedSharedBuffers, embeddedStatementMsMax } from "../limits.ts";
 
 interface Armed {
   dueMs: number;
@@ -102,7 +102,8 @@ parentPort?.on("message", ({ folder, port }: OpenInThread) => void serve(folder,
 async function serve(folder: string, port: MessagePort): Promise<void> {
   const send = (message: FromThread): void => port.postMessage(message, message.kind === "bytes" ? [message.bytes.buffer] : []);
   try {
-    const database = await PGlite.create({ dataDir: folder });
+    const startParams = [...PGlite.defaultStartParams, "-c", `shared_buffers=${embeddedSharedBuffers}`];
+    const database = await PGlite.create({ dataDir: folder, startParams });
     timer.attach(database);
     // It has only one session.
     await database.exec(`SET statement_timeout = ${embeddedStatementMsMax}`);
