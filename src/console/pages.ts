@@ -42,6 +42,7 @@ import { requestsPage } from "./pages/inference/requests-page.ts";
 import { spendPage } from "./pages/inference/spend-page.ts";
 import { billingPage, sellerPage } from "./pages/inference/billing-page.ts";
 import { statementPage, statementsPage } from "./pages/inference/statements-page.ts";
+import { componentsPage } from "./pages/security/components-page.ts";
 import { productPage, newProductPage, productsPage } from "./pages/security/products-page.ts";
 import { newProjectPage } from "./pages/security/new-project.ts";
 import { projectActivityPage } from "./pages/security/project-activity-page.ts";
@@ -89,6 +90,7 @@ export const pages: readonly Page[] = [
   projectActivityPage,
   moveProjectPage,
   importVexPage,
+  componentsPage,
   findingsPage,
   findingPage,
   vulnerabilitiesPage,

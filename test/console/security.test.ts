@@ -53,7 +53,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
   });
   afterAll(() => database[Symbol.asyncDispose]());
 
-  const lists = ["/projects", "/findings", "/vulnerabilities", "/products", "/tickets", "/connections"];
+  const lists = ["/projects", "/components", "/findings", "/vulnerabilities", "/products", "/tickets", "/connections"];
 
   test("Home leads to the open findings that have a fix", async () => {
     const home = await see("");
@@ -86,6 +86,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     ["/findings?view=package", "package,projects", ["Package", "Projects"], "projects"],
     ["/vulnerabilities?ecosystem=npm", "vulnerability,fix", ["Vulnerability", "Fixed in"], "fix"],
     ["/projects?text=shop", "name,open", ["Name", "Open vulnerabilities"], "open"],
+    ["/components?name=lodash", "project,sbom", ["Project", "SBOM of"], "sbom"],
   ])("the columns and the order of %s are in the address, and its filters keep them", async (path, columns, heads, sort) => {
     const text = await see(`${path}&columns=${columns}&sort=-${sort}`);
     expect([...text.matchAll(/<th role="columnheader"[^>]*><a [^>]*>([^<]*)/g)].map(([, head]) => head)).toEqual(heads);
@@ -103,6 +104,7 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
       `/projects/${project}`,
       `/projects/${project}/components`,
       `/projects/${project}/sboms`,
+      "/components?name=lodash",
       "/vulnerabilities/cve-2026-0001",
     ]) {
       const text = await see(path);
@@ -355,40 +357,6 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     const form = { fields: { action: "upload", project: "broken" }, file: "no lock file", filename: "package-lock.json" };
     const refused = await world.upload(at("/projects/new"), form, member);
     expect([refused.status, refused.text.includes('id="upload-file-problem"')]).toEqual([400, true]);
-  });
-
-  test("a project has its components with licences and the way to each, by filters and as a file", async () => {
-    const tab = `/projects/${project}/components`;
-    const all = await see(tab);
-    for (const words of ["express", "lodash", "transitive", "component=lodash", "no licence named", "2 in all"])
-      expect(all).toContain(words);
-    expect(await see(`${tab}?vulnerable=true`)).toContain("1 in all");
-    expect(await see(`${tab}?text=nothing-like-this`)).toContain("No component matches");
-    const csv = await world.get(at(`${tab}?as=csv&relation=transitive`), member);
-    expect(csv.text.trim().split("\r\n")).toMatchObject([
-      expect.stringMatching(/^name,version/),
-      expect.stringMatching(/^lodash,/),
-    ]);
-  });
-
-  test("the last page of 20,000 components is read like the first, and licences are counted over all", async () => {
-    const big = await security.project("big");
-    const id = "sbom_aaaaaaaaaaaaaaaaaaaaaaaaaa";
-    const { sql } = database;
-    await sql`
-      INSERT INTO sboms (id, workspace_id, project_id, sha256, digest, format, spec_version, encoding, components, created_by, created_at)
-      SELECT ${id}, workspace_id, id, ''::bytea, ''::bytea, 'SPDX', '2.3', 'json', 20000, 'operator', now() FROM projects WHERE id = ${big}`;
-    await sql`
-      INSERT INTO sbom_components (sbom_id, position, ref, name, version, relation, licenses)
-      SELECT ${id}, n, 'ref-' || n, 'library-' || n, '1.0.0', CASE n WHEN 0 THEN 'root' ELSE 'direct' END, CASE n % 4 WHEN 0 THEN '{}'::text[] ELSE '{MIT}' END
-      FROM generate_series(0, 20000) AS n`;
-    await sql`UPDATE projects SET sbom_id = ${id} WHERE id = ${big}`;
-    const last = await see(`/projects/${big}/components?skip=19950`);
-    for (const words of ["library-20000", "Components 19951 to 20000", "20,000 in all"]) expect(last).toContain(words);
-    expect(last).toContain('license=none">no licence named</a> <span class="count">5,000</span>');
-    expect(await see(`/projects/${big}/components?license=MIT&text=library-1999`)).toContain("9 in all");
-    const csv = await world.get(at(`/projects/${big}/components?as=csv`), member);
-    expect(csv.text.trim().split("\r\n").length).toBe(20_001);
   });
 
   test("the activity of a project has each decision once, with its finding", async () => {

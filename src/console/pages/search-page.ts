@@ -11,11 +11,11 @@ import { connectionEndpoints } from "../../control-api/endpoints/connections.ts"
 import { keyEndpoints } from "../../control-api/endpoints/keys.ts";
 import { logEndpoints } from "../../control-api/endpoints/log.ts";
 import { memberEndpoints } from "../../control-api/endpoints/members.ts";
-import { productEndpoints, projectEndpoints } from "../../control-api/endpoints/projects.ts";
+import { componentEndpoints, productEndpoints, projectEndpoints } from "../../control-api/endpoints/projects.ts";
 import { refusalEndpoints } from "../../control-api/endpoints/refusals.ts";
 import { ticketEndpoints } from "../../control-api/endpoints/tickets.ts";
 import { markup, type Html } from "../../http/html.ts";
-import { filterForm } from "../look/forms.ts";
+import { address, filterForm } from "../look/forms.ts";
 import { emptyState, section, userText } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
 import { roleName } from "../viewer.ts";
@@ -100,6 +100,7 @@ const actPaths: readonly [path: string, words: string][] = [
   ["/members/new", "Invite a member"],
   ["/workbench", "Try a model in the Workbench"],
   ["/projects/new", "Add a project"],
+  ["/components", "Find a component in all projects"],
   ["/connections/new", "Connect a vendor"],
   ["/provider-keys/new", "Add a provider key"],
   ["/alerts/new", "Set an alert"],
@@ -128,6 +129,7 @@ const kinds: { label: string; list: string; find(q: string, call: PageCall): Pro
   { label: "Members", list: "/members", find: findMembers },
   { label: "Models", list: "/models", find: findModels },
   { label: "Projects", list: "/projects", find: findProjects },
+  { label: "Components", list: "/components", find: findComponent },
   { label: "Vulnerabilities", list: "/vulnerabilities", find: findVulnerability },
   { label: "Findings", list: "/findings", find: findFinding },
   { label: "Products", list: "/products", find: findProducts },
@@ -180,6 +182,19 @@ async function findProjects(q: string, call: PageCall): Promise<Found[]> {
   if (byId !== null) return [{ path: `/projects/${q}`, name: byId.name, note: null }];
   const { data } = await call.control(projectEndpoints.list, { text: q, limit: String(foundMax) });
   return data.map(({ id, name }) => ({ path: `/projects/${id}`, name, note: null }));
+}
+
+/** Where a component is, in one row: the page has the projects. Shorter words begin too many names. */
+async function findComponent(q: string, call: PageCall): Promise<Found[]> {
+  if (q.length < 3) return [];
+  const sought = call.control(componentEndpoints.find, { name: q, limit: "1" });
+  const { total, projects, cut } = await sought.catch((error: unknown) => {
+    // Such as a package URL that is not whole yet.
+    if (error instanceof DomainError && error.code === "invalid_field") return { total: 0, projects: 0, cut: false };
+    throw error;
+  });
+  const where = `${cut ? "at least " : ""}${projects.toLocaleString("en-US")} ${projects === 1 ? "project" : "projects"}`;
+  return total === 0 ? [] : [{ path: address("/components", { name: q }), name: `Component ${q}`, note: `in ${where}` }];
 }
 
 async function findProducts(q: string, call: PageCall): Promise<Found[]> {

@@ -50,6 +50,7 @@ export const samplePaths: Record<string, (sample: ConsoleSample) => string> = {
 const queries: Record<string, string> = {
   "workspace /models/compare": "?id=openai/gpt-5.4&id=anthropic/claude-opus-5&id=sandbox/echo",
   "workspace /workbench": "?model=sandbox/echo",
+  "workspace /components": "?name=lodash",
 };
 
 export function nameOf({ of, path }: Pick<Page, "of" | "path">): string {

@@ -14,7 +14,7 @@ import { badge, emptyState, section, table, userText } from "../../look/parts.ts
 import { queryFields, type Page, type PageCall, type PageContent } from "../../page.ts";
 import { pageRows, rowsInput, rowsLinks } from "../rows-query.ts";
 import { projectContent, projectId, projectPath, projectTab } from "./project-frame.ts";
-import { ecosystemName } from "./words.ts";
+import { ecosystemName, relationName } from "./words.ts";
 
 export const projectComponentsPage: Page = { ...projectTab, path: "/projects/:id/components", render, csv, deadlineMs: 30_000 };
 
@@ -94,12 +94,10 @@ function components(rows: readonly ComponentView[], call: PageCall): Html {
   });
 }
 
-const relations: Readonly<Record<string, string>> = { direct: "direct", transitive: "transitive", unknown: "not known" };
-
 /** With the path behind it, since a transitive component comes by another one. */
 function dependency({ relation, path }: ComponentView): Html {
-  if (relation !== "transitive" || path.length === 0) return markup`${relations[relation] ?? relation}`;
-  return markup`<details><summary>${relations[relation] ?? relation}</summary>${userText(path.join(" → "))}</details>`;
+  if (relation !== "transitive" || path.length === 0) return markup`${relationName(relation)}`;
+  return markup`<details><summary>${relationName(relation)}</summary>${userText(path.join(" → "))}</details>`;
 }
 
 function compared({ match: { state, reason } }: ComponentView): Html {

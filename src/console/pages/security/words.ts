@@ -5,6 +5,7 @@
 import { markup, type Html } from "../../../http/html.ts";
 import type { FindingRow, VulnerabilityCounts } from "../../../security/findings/lists/list-rows.ts";
 import { severities, type Severity, ecosystemNames, type EcosystemName } from "../../../security/findings/schema.ts";
+import type { ComponentView } from "../../../security/projects/schema.ts";
 import type { Filter } from "../../look/forms.ts";
 import type { ListColumn } from "../../look/list-view.ts";
 import { badge, day, type Tone } from "../../look/parts.ts";
@@ -69,6 +70,11 @@ export function ecosystemName(word: string | null): string | null {
 export function ecosystemFilter(value: string): Filter {
   const choices = [{ value: "", label: "Any" }, ...ecosystemNames.map((word) => ({ value: word, label: names[word] }))];
   return { name: "ecosystem", label: "Ecosystem", kind: "choice", value, choices };
+}
+
+/** How a project depends on a component. */
+export function relationName(relation: ComponentView["relation"]): string {
+  return relation === "unknown" ? "not known" : relation;
 }
 
 // Ranges of versions in words.
