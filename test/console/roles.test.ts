@@ -10,6 +10,7 @@ import { formToken } from "../../src/accounts/sessions/browser.ts";
 import { startSession } from "../../src/accounts/sessions/sign-in.ts";
 import { totpStepMs } from "../../src/accounts/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
+import { hasParameters, nameOf as pageName, samplePaths } from "../support/console-sample/paths.ts";
 import { RefusedCalls } from "../../src/gateway/refusals/refused-calls.ts";
 import { silentLog } from "../../src/kernel/log.ts";
 import { book, settlement } from "../support/gateway/settlements.ts";
@@ -64,6 +65,10 @@ test("docs/reference/console.md names every page of the navigation", () => {
   const reference = readFileSync(new URL("../../docs/reference/console.md", import.meta.url), "utf8");
   const labels = pages.flatMap(({ navigation }) => navigation?.label ?? []);
   expect(labels.filter((label) => !reference.includes(`**${label}**`))).toEqual([]);
+});
+
+test("each page with parameters has a path in the sample, and no other has one", () => {
+  expect(Object.keys(samplePaths).toSorted()).toEqual(pages.filter(hasParameters).map(pageName).toSorted());
 });
 
 describe("test/console/roles.md", () => {

@@ -5,8 +5,8 @@ import { importExploits } from "../../src/security/findings/lists/exploits.ts";
 import { insertTicket } from "../../src/security/tickets/store.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { bomJson } from "../support/security/sbom-documents.ts";
-import { SecurityWorld } from "../support/security/security-world.ts";
-import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
+import { fixedIn, SecurityWorld } from "../support/security/security-world.ts";
+import { oneDatabase, openEmbeddedDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 const roles = ["member", "auditor", "admin", "super_admin"] as const;
 
@@ -414,4 +414,23 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     for (const query of ["?view=package&skip=50", `?after=${finding}`])
       expect([query, await tagOf(query)]).toEqual([query, null]);
   });
+});
+
+test("a severity says where it comes from, and malware stands in the list", async () => {
+  await using database = await openEmbeddedDatabase();
+  const world = new ConsoleWorld(database.sql);
+  const workspace = await world.control.workspace("acme");
+  const security = new SecurityWorld({ sql: database.sql, clock: world.control.clock, workspace });
+  const affected = [{ ecosystem: "npm" as const, name: "evil", ranges: fixedIn("2.0.0") }];
+  await security.publish({ id: "MAL-2026-1", affected }, { id: "GHSA-aaaa-bbbb-cccc", affected, specific: { severity: "HIGH" } });
+  const project = await security.project("shop");
+  await security.upload(project, ["pkg:npm/evil@1.0.0"]);
+  await security.scan();
+  const browser = await world.signIn("member@acme");
+  const see = async (path: string) => (await world.get(`/console/w/acme${path}`, browser)).text;
+  expect(await see("/findings")).toContain("critical, malware");
+  const pages = await Promise.all((await security.findings(project)).map(({ id }) => see(`/findings/${id}`)));
+  for (const words of ["the package is malware, which is critical", "the advisory&#39;s word: it has no valid CVSS vector"])
+    expect([words, pages.some((page) => page.includes(words))]).toEqual([words, true]);
+  expect(await see("/vulnerabilities/MAL-2026-1")).toContain("the package is malware, which is critical");
 });
