@@ -90,6 +90,16 @@ export const passwordLinkMsMax = 3_600_000;
 /** Valid links for a new password that a person has at once; each was mailed. */
 export const passwordLinksMax = 3;
 
+// Saved views of lists
+/** Views that a member saves of one list; beyond it 409. */
+export const savedViewsMax = 20;
+/** Longest name of a view. */
+export const savedViewNameCharactersMax = 60;
+/** Longest query of a view. */
+export const savedViewCharactersMax = 1_000;
+/** Views with which the menu opens lists, of one person in all workspaces. */
+export const defaultViewsMax = 1_000;
+
 // Passwords and tries
 /** Shortest password. */
 export const passwordCharactersMin = 15;

@@ -6,6 +6,7 @@
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { Role } from "../accounts/audit/actor.ts";
 import type { Passwords } from "../accounts/sessions/passwords.ts";
+import type { SavedList } from "../accounts/workspaces/schema.ts";
 import type { EarlyAccessFeature } from "../accounts/workspaces/workspaces.ts";
 import type { OperatorAuthenticator } from "../control-api/authenticate.ts";
 import { type Given, type TypedEndpoint, asTyped, type TypedText } from "../control-api/endpoint.ts";
@@ -28,6 +29,8 @@ export interface Page {
   navigation: { section: Section; label: string; icon: IconName } | null;
   /** The roles that may see it; the operator may see every page. */
   roles: readonly Role[];
+  /** The list that it shows, of which people save views; its path is the list's name. */
+  list?: SavedList;
   /** The early-access feature that switches it on for a workspace; absent: it is on for all. */
   earlyAccess?: EarlyAccessFeature;
   /** The largest form, for a page whose form has a file. */

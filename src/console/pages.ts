@@ -57,12 +57,14 @@ import { vulnerabilitiesPage } from "./pages/security/vulnerabilities-page.ts";
 import { vulnerabilityPage } from "./pages/security/vulnerability-page.ts";
 import { workbenchPage } from "./pages/inference/workbench/workbench-page.ts";
 import { providerKeyPages } from "./pages/workspace/provider-keys-page.ts";
+import { savedViewsPage } from "./pages/workspace/saved-views-page.ts";
 import { deletePromptsPage, settingsPage } from "./pages/workspace/settings-page.ts";
 import { topUpPage, topUpsPage } from "./pages/workspace/top-ups-page.ts";
 
 export const pages: readonly Page[] = [
   homePage,
   searchPage,
+  savedViewsPage,
 
   keysPage,
   newKeyPage,

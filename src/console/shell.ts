@@ -87,9 +87,10 @@ function surroundings(page: Page, { viewer, workspace, path }: Framed): Surround
   const current = workspace.id === "" ? null : workspace;
   // On the pages of their account, people keep the menu of a workspace. The operator's pages belong to none.
   const shown = current ?? (page.of === "person" ? (viewer.workspaces[0] ?? null) : null);
+  const views = viewer.defaultViews.filter((view) => view.workspace === shown?.id);
   const sections = [
-    ...(shown === null ? [] : sectionsOf("workspace", { base: workspacePath(shown.name), role: shown.role, path, page })),
-    ...(viewer.operates ? sectionsOf("operator", { base: operatorPath, role: "operator", path, page }) : []),
+    ...(shown === null ? [] : sectionsOf("workspace", { base: workspacePath(shown.name), role: shown.role, path, page, views })),
+    ...(viewer.operates ? sectionsOf("operator", { base: operatorPath, role: "operator", path, page, views: [] }) : []),
   ];
   return {
     homePath: "/",
@@ -112,17 +113,21 @@ interface Place {
   /** The path of the shown page. */
   path: string;
   page: Page;
+  /** With which it opens lists. */
+  views: Viewer["defaultViews"];
 }
 
 /** The pages that the role may see. Others have no link, and their address is refused too. */
-function sectionsOf(of: Page["of"], { base, role, path, page }: Place): NavigationSection[] {
+function sectionsOf(of: Page["of"], { base, role, path, page, views }: Place): NavigationSection[] {
   const links = new Map<Section, NavigationLink[]>();
   for (const one of pages) {
     const { navigation } = one;
     if (one.of !== of || navigation === null || !(role === "operator" || one.roles.includes(role))) continue;
     const address = one.path === "/" ? base : base + one.path;
     const isAbove = one.path !== "/" && path.startsWith(`${address}/`);
-    const link = { path: address, label: navigation.label, icon: navigation.icon, current: one === page || isAbove };
+    const view = one.list === undefined ? undefined : views.find(({ list }) => list === one.list);
+    const opened = view === undefined ? address : `${address}?${view.query}`;
+    const link = { path: opened, label: navigation.label, icon: navigation.icon, current: one === page || isAbove };
     links.set(navigation.section, [...(links.get(navigation.section) ?? []), link]);
   }
   return Array.from(links, ([title, all]) => ({ title, links: all }));

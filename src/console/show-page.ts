@@ -1,6 +1,6 @@
 /**
  * Answers for a page of the table: refuses a viewer whose role may not see it, shows it, runs its form or writes its file. A refused form is
- * shown again with all that was typed, and the message at its field. Two things replace a page: the setup of a second factor that an admin
+ * shown again with all that was typed, and the message at its field. A list has its saved views above it. Two things replace a page: the setup of a second factor that an admin
  * still lacks, and the offer to switch on an early-access feature. No page does either itself, so none can forget it.
  */
 import { DomainError, errorStatuses, LimitReachedError } from "../accounts/errors.ts";
@@ -18,6 +18,7 @@ import { actionButton, address, emptyForm, form } from "./look/forms.ts";
 import { emptyState, forbiddenState } from "./look/parts.ts";
 import { tagOf, unchanged, type Poll } from "./live-pages.ts";
 import { withRefusal } from "./page-call.ts";
+import { withSavedViews } from "./pages/workspace/saved-views-page.ts";
 import { saidCookie, seeOther } from "./redirect.ts";
 import { refusalResponse, shellResponse } from "./shell.ts";
 import { isOperator, roleName } from "./viewer.ts";
@@ -121,8 +122,9 @@ async function showRefusal(
 type ServedPage = Pick<Page, "render" | "actions" | "csv" | "files" | "changes">;
 
 async function servedPage(page: Page, call: PageCall): Promise<ServedPage> {
-  const { earlyAccess: feature } = page;
-  if (feature === undefined || (await isOn(feature, call))) return page;
+  const { earlyAccess: feature, list } = page;
+  if (feature === undefined || (await isOn(feature, call)))
+    return list === undefined ? page : { ...page, render: async (one) => withSavedViews(await page.render(one), list, one) };
   return {
     render: async () => offContent(page, feature, call),
     actions: { "switch-on": () => switchOn(feature, call) },

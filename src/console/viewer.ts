@@ -3,7 +3,9 @@
  * is read with each request, so a person who loses it loses the page at once.
  */
 import type { Role } from "../accounts/audit/actor.ts";
+import { defaultViewsMax } from "../accounts/limits.ts";
 import type { Principal } from "../accounts/members/principal.ts";
+import { selectDefaultViews, type DefaultView } from "../accounts/members/store.ts";
 import { sessionToken } from "../accounts/sessions/browser.ts";
 import { identityOf, findSession, type IdentityView } from "../accounts/sessions/session.ts";
 import type { Session } from "../accounts/sessions/store.ts";
@@ -32,6 +34,8 @@ export interface Viewer {
   invitations: number;
   /** The time zone of their days. */
   zone: string;
+  /** With which the menu opens lists. A page that refreshes itself keeps its menu, and asks for none. */
+  defaultViews: readonly DefaultView[];
 }
 
 /** null: no one is signed in. */
@@ -42,6 +46,7 @@ export async function findViewer(request: Request, { sql, clock }: ControlParts)
   if (token === null || session === null) return null;
   const principal = principalOf(session);
   const { email, workspaces, invitations } = await identityOf(principal, sql);
+  const defaultViews = email === null || !isUse ? [] : await selectDefaultViews({ email, limit: defaultViewsMax }, sql);
   return {
     session,
     token,
@@ -52,6 +57,7 @@ export async function findViewer(request: Request, { sql, clock }: ControlParts)
     invitations: invitations.length,
     theme: themeOf(request),
     zone: zoneOf(request),
+    defaultViews,
   };
 }
 

@@ -25,6 +25,7 @@ import { refusalEndpoints } from "./endpoints/refusals.ts";
 import { repositoryEndpoints, sampleEndpoints, sbomEndpoints } from "./endpoints/uploads.ts";
 import { chartEndpoints, statementEndpoints, usageEndpoints } from "./endpoints/usage.ts";
 import { ticketEndpoints } from "./endpoints/tickets.ts";
+import { viewEndpoints } from "./endpoints/views.ts";
 import { workspaceEndpoints } from "./endpoints/workspaces.ts";
 
 const nouns: readonly Record<string, Endpoint>[] = [
@@ -71,6 +72,7 @@ const nouns: readonly Record<string, Endpoint>[] = [
   vulnerabilityEndpoints,
   ticketEndpoints,
   checklistEndpoints,
+  viewEndpoints,
 ];
 
 export const endpoints: readonly Endpoint[] = nouns.flatMap((noun) => Object.values(noun));

@@ -59,6 +59,10 @@ export function newSessionId(nowMs: number): string {
   return `ses-${timeSortedText(nowMs)}`;
 }
 
+export function newSavedViewId(nowMs: number): string {
+  return `view-${timeSortedText(nowMs)}`;
+}
+
 export function newOwnKeyId(nowMs: number): string {
   return `own-${timeSortedText(nowMs)}`;
 }

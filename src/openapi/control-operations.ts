@@ -44,6 +44,7 @@ export const idWords: Record<string, string> = {
   findings: "Id of a finding",
   vulnerabilities: "Any id of a vulnerability, such as CVE-2021-44228",
   tickets: "Id of a ticket",
+  views: "Id of a saved view",
 };
 
 export const actAs: Parameter = {
@@ -160,6 +161,7 @@ const controlTags = {
     "audit",
     "checklist",
     "evidence",
+    "views",
     "secrets",
     "service",
     "status",

@@ -146,6 +146,12 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     const path = `/alert-webhooks/${String(webhook["id"])}/test`;
     return { alert: String((await world.control.expect("POST", path, { body: {} }))["id"]) };
   };
+  /** Of the sender; of a member for the operator, who has none. */
+  const newView = async (_sender: Browser, email: string | null): Promise<Record<string, string>> => {
+    const body = { workspace: "acme", list: "keys", name: `Mine ${++people % 20}`, query: "sort=name" };
+    const { id } = await world.control.expect("POST", "/views", { body, as: email ?? "member@acme" });
+    return { id: String(id), name: `Renamed ${++people}` };
+  };
   const workspaceId = async () => String((await world.control.expect("GET", "/workspaces/acme"))["id"]);
 
   /** What stands for `:id` in a page's address. @param email of the sender; null: the operator */
@@ -179,6 +185,9 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
     string,
     (sender: Browser, email: string | null) => Record<string, string> | Promise<Record<string, string>>
   > = {
+    "/views save": () => ({ list: "keys", query: "sort=name", name: "Mine" }),
+    "/views edit": newView,
+    "/views delete": newView,
     "/keys create": () => ({ kind: "tools" }),
     "/keys/new create": () => ({ kind: "inference", name: "job" }),
     "/keys/:id edit": () => ({ kind: "inference", name: "renamed" }),

@@ -4,6 +4,8 @@ interface Sent {
   method?: string;
   body?: unknown;
   accept?: string;
+  /** The member on whose behalf the operator acts. */
+  as?: string;
 }
 
 export class Operator {
@@ -16,18 +18,28 @@ export class Operator {
   }
 
   /** @throws Error with the answer if it is not a success */
-  async call<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> {
-    const response = await this.send(`/api/console${path}`, { method, body });
+  async call<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    { as }: Pick<Sent, "as"> = {},
+  ): Promise<T> {
+    const response = await this.send(`/api/console${path}`, { method, body, ...(as !== undefined && { as }) });
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${path} gave ${response.status}: ${text}`);
     return JSON.parse(text) as T;
   }
 
   /** Any path of the service, with the operator token. */
-  send(path: string, { method = "GET", body, accept = "application/json" }: Sent = {}): Promise<Response> {
+  send(path: string, { method = "GET", body, accept = "application/json", as }: Sent = {}): Promise<Response> {
     return fetch(`${this.#url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${this.token}`, "content-type": "application/json", accept },
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        "content-type": "application/json",
+        accept,
+        ...(as !== undefined && { "x-act-as": as }),
+      },
       ...(body === undefined ? {} : { body: body instanceof Uint8Array ? Buffer.from(body) : JSON.stringify(body) }),
     });
   }

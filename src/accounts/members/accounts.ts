@@ -16,7 +16,7 @@ import { DomainError } from "../errors.ts";
 import { deleteSessionsOf } from "../sessions/store.ts";
 import { canonicalEmail } from "../workspaces/fields.ts";
 import type { AccountView } from "../workspaces/schema.ts";
-import { lockAccount, selectMemberships, updateAccount, type AccountState } from "./store.ts";
+import { deleteViewsOf, lockAccount, selectMemberships, updateAccount, type AccountState } from "./store.ts";
 import type { Person } from "./principal.ts";
 
 interface Transition {
@@ -57,6 +57,7 @@ export async function setAccount(
     if (!from.includes(state)) throw refusal("conflict", `Cannot ${verb} the account "${email}": it is ${state}`);
     await updateAccount(email, to, tx);
     if (to !== "active") await deleteSessionsOf({ email }, tx);
+    if (to === "deleted") await deleteViewsOf(email, tx);
     const changes = changedFields({ before: { state }, after: { state: to } });
     return { result, event: accountEvents(memberships, { event, target: email, changes }) };
   });

@@ -7,6 +7,7 @@ import type { Month } from "../../kernel/clock.ts";
 import type { KeyId, WorkspaceId } from "../../kernel/ids.ts";
 import type { NanoUsd } from "../../kernel/money.ts";
 import { managers, type Role } from "../audit/actor.ts";
+import type { SavedList, SavedView } from "../workspaces/schema.ts";
 
 /** The state of a person in all workspaces. */
 export type AccountState = "active" | "suspended" | "locked" | "deleted";
@@ -239,4 +240,70 @@ export async function isEstablished(email: string, sql: Queries): Promise<boolea
       OR EXISTS (SELECT FROM oidc_identities WHERE email = a.email) OR EXISTS (SELECT FROM sessions WHERE email = a.email)
       OR EXISTS (SELECT FROM members WHERE email = a.email AND consent = 'given'))`;
   return found.length > 0;
+}
+
+// Views of lists that members save
+
+interface ViewOwner {
+  workspace: WorkspaceId;
+  email: string;
+}
+
+const viewColumns = (sql: Queries) => sql`id, list, name, query, is_default AS "default"`;
+
+/** By list and name. @param list null: those of all lists */
+export function selectViews(
+  { workspace, email, list }: ViewOwner & { list: SavedList | null },
+  sql: Queries,
+): Promise<SavedView[]> {
+  return sql<SavedView[]>`
+    SELECT ${viewColumns(sql)} FROM saved_views
+    WHERE workspace_id = ${workspace} AND email = ${email} ${list === null ? sql`` : sql`AND list = ${list}`} ORDER BY list, name`;
+}
+
+export interface DefaultView extends Pick<SavedView, "list" | "query"> {
+  workspace: WorkspaceId;
+}
+
+/** With what the menu opens a person's lists, in all workspaces. */
+export function selectDefaultViews({ email, limit }: { email: string; limit: number }, sql: Queries): Promise<DefaultView[]> {
+  return sql<DefaultView[]>`
+    SELECT workspace_id AS workspace, list, query FROM saved_views WHERE email = ${email} AND is_default LIMIT ${limit}`;
+}
+
+/** Locks a person's views of a workspace against other changes until the transaction ends. */
+export async function lockViews({ workspace, email }: ViewOwner, tx: Transaction): Promise<void> {
+  await tx`SELECT pg_advisory_xact_lock(hashtextextended(${`views of ${email} in ${workspace}`}, 0))`;
+}
+
+export async function clearDefaultView(
+  { workspace, email, list }: ViewOwner & { list: SavedList },
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    UPDATE saved_views SET is_default = false WHERE workspace_id = ${workspace} AND email = ${email} AND list = ${list} AND is_default`;
+}
+
+export async function upsertView(
+  { workspace, email, id, list, name, query, default: isDefault }: ViewOwner & SavedView,
+  tx: Transaction,
+): Promise<void> {
+  await tx`
+    INSERT INTO saved_views (id, workspace_id, email, list, name, query, is_default)
+    VALUES (${id}, ${workspace}, ${email}, ${list}, ${name}, ${query}, ${isDefault})
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name, query = excluded.query, is_default = excluded.is_default`;
+}
+
+/** @returns undefined if the person has no such view in the workspace */
+export async function deleteView(
+  { workspace, email, id }: ViewOwner & { id: string },
+  sql: Queries,
+): Promise<SavedView | undefined> {
+  const [view] = await sql<SavedView[]>`
+    DELETE FROM saved_views WHERE workspace_id = ${workspace} AND email = ${email} AND id = ${id} RETURNING ${viewColumns(sql)}`;
+  return view;
+}
+
+export async function deleteViewsOf(email: string, tx: Transaction): Promise<void> {
+  await tx`DELETE FROM saved_views WHERE email = ${email}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Forms and views of workspaces, their settings, their members and people's accounts, as the control API accepts and shows them.
+ * Forms and views of workspaces, their settings, their members, people's accounts and saved views, as the control API accepts and shows them.
  *
  * A setting has one description (`about`), which the form, the view, the command's help and the reference share. A schema checks only the
  * form of a value. Verbs decide whether it fits the others, and who may see it.
@@ -7,7 +7,7 @@
 import { Type, type Static } from "@sinclair/typebox";
 import { text, textOrNull } from "../../http/json-schema.ts";
 import { Role } from "../audit/actor.ts";
-import { promptRetentionDaysMax } from "../limits.ts";
+import { promptRetentionDaysMax, savedViewCharactersMax, savedViewNameCharactersMax } from "../limits.ts";
 import { emailOf, leftWords, line, usd } from "./fields.ts";
 
 /** The descriptions of settings in forms and views. */
@@ -153,3 +153,45 @@ export type AccountView = Static<typeof AccountView>;
 function onOrOff(title: string) {
   return Type.Optional(Type.Boolean({ title, description: "true or false" }));
 }
+
+// Saved views of lists
+
+/** The lists that are arranged by their address. A page of the Console is called like its list. */
+export const savedLists = [
+  "components",
+  "connections",
+  "findings",
+  "keys",
+  "members",
+  "projects",
+  "provider-keys",
+  "requests",
+  "statements",
+  "vulnerabilities",
+] as const;
+export type SavedList = (typeof savedLists)[number];
+
+export const SavedView = Type.Object({
+  id: text("The view's id"),
+  list: Type.Unsafe<SavedList>(
+    Type.Union(
+      savedLists.map((list) => Type.Literal(list)),
+      { description: "The list that it arranges" },
+    ),
+  ),
+  name: text("Its name, once for each list"),
+  query: text("Filters, order and columns as the query of the list's address, in the order of their names"),
+  default: Type.Boolean({ description: "Whether the Console's menu opens the list with it" }),
+});
+export type SavedView = Static<typeof SavedView>;
+
+export const viewName = line("a name", {
+  title: `Its name, at most ${savedViewNameCharactersMax} characters`,
+  minLength: 1,
+  maxLength: savedViewNameCharactersMax,
+});
+export const viewQuery = line("the query of an address", {
+  title: "The query of the list's address, such as severity=critical&sort=-epss",
+  minLength: 1,
+  maxLength: savedViewCharactersMax,
+});

@@ -86,6 +86,21 @@ CREATE TABLE hidden_checklists (
   PRIMARY KEY (workspace_id, email)
 );
 
+-- How a member arranges a list of the Console, saved by a name.
+CREATE TABLE saved_views (
+  id text COLLATE "C" PRIMARY KEY,
+  workspace_id text COLLATE "C" NOT NULL REFERENCES workspaces,
+  email text NOT NULL REFERENCES accounts,
+  list text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  -- Filters, order and columns as the query of the list's address.
+  query text NOT NULL,
+  -- Whether the menu opens the list with it.
+  is_default boolean NOT NULL,
+  UNIQUE (workspace_id, email, list, name)
+);
+CREATE UNIQUE INDEX saved_views_default ON saved_views (email, workspace_id, list) WHERE is_default;
+
 CREATE TABLE sessions (
   id text COLLATE "C" PRIMARY KEY,
   -- SHA-256 of the cookie's value.

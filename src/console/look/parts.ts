@@ -141,14 +141,18 @@ export function opener({
   dialog,
   path,
   label,
+  what,
   quiet = false,
 }: {
   dialog: string;
   path: string;
   label: string;
+  /** Tells it from others of the same label, for screen readers. */
+  what?: string;
   quiet?: boolean;
 }): Html {
-  return markup`<a class="button${quiet ? " quiet" : ""}" href="${path}" data-opens="${dialog}">${label}</a>`;
+  const unseen = what === undefined ? null : markup`<span class="unseen"> ${what}</span>`;
+  return markup`<a class="button${quiet ? " quiet" : ""}" href="${path}" data-opens="${dialog}">${label}${unseen}</a>`;
 }
 
 /** Closes the dialog around it, even without a script. */

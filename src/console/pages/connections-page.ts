@@ -20,6 +20,7 @@ import { pageRows, rowsLinks, skippedRows } from "./rows-query.ts";
 export const connectionsPage: Page = {
   of: "workspace",
   path: "/connections",
+  list: "connections",
   navigation: { section: "Compliance", label: "Connections", icon: "connections" },
   reference: "control-security",
   roles: ["member", "auditor", "admin", "super_admin"],

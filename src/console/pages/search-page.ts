@@ -106,6 +106,7 @@ const actPaths: readonly [path: string, words: string][] = [
   ["/alerts/new", "Set an alert"],
   ["/alerts/webhooks/new", "Add a webhook"],
   ["/products/new", "Add a product"],
+  ["/views", "Edit saved views"],
 ];
 
 function acts(q: string, call: PageCall): Found[] {

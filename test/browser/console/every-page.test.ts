@@ -8,7 +8,7 @@ import { addressOf } from "../../support/console-sample/history.ts";
 import { addressIn, nameOf, viewerOf } from "../../support/console-sample/paths.ts";
 import { SampleService } from "../../support/console-sample/sample.ts";
 import { chromiumPath, Visit } from "../browser.ts";
-import { walkDialogs } from "./keyboard.ts";
+import { enter, tabTo, walkDialogs } from "./keyboard.ts";
 import { signIn } from "./sign-in.ts";
 
 describe.skipIf(chromiumPath === null)("every page of the Console", () => {
@@ -107,6 +107,37 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     const reference = await visit.open("/reference/inference");
     for (const code of Object.keys(errorTable))
       expect([code, await reference.locator(`#error-${code}`).count()]).toEqual([code, 1]);
+    expect(visit.faults).toEqual([]);
+  });
+
+  test("a filtered list is saved as a view by keyboard, in a form that fits a phone, and the menu opens the list with it", async () => {
+    const visit = await visitOf(addressOf("admin"));
+    const base = `/console/w/${service.sample.name}`;
+    const shown = await visit.open(`${base}/findings?severity=high`);
+    const opener = shown.locator("summary", { hasText: "Save view" });
+    await enter(opener);
+    const name = shown.getByLabel("Name");
+    for (const [width, colorScheme] of [
+      [320, "dark"],
+      [1_280, "light"],
+    ] as const) {
+      await shown.setViewportSize({ width, height: 800 });
+      await shown.emulateMedia({ colorScheme });
+      expect([width, await visit.overflow(), await visit.audit()]).toEqual([width, 0, []]);
+    }
+    await tabTo(name);
+    await shown.keyboard.type("High ones");
+    await tabTo(shown.getByLabel("Open the list with it from the menu"));
+    await shown.keyboard.press("Space");
+    await shown.keyboard.press("Enter");
+    await shown.getByText("The view “High ones” is saved.").waitFor();
+    const views = shown.getByRole("navigation", { name: "Saved views" });
+    expect(await views.locator("[aria-current]").innerText()).toBe("High ones");
+    await enter(views.getByRole("link", { name: "All findings" }));
+    await shown.waitForURL("**/findings");
+    await shown.keyboard.press("g");
+    await shown.keyboard.press("f");
+    await shown.waitForURL("**/findings?severity=high");
     expect(visit.faults).toEqual([]);
   });
 

@@ -75,6 +75,12 @@ async function fill(fleet: Fleet, history: History): Promise<ConsoleSample> {
   });
   const security = await addSecurity({ name: workspace, member: addressOf("member") }, { operator, url: fleet.url() });
   const alerts = await addAlerts(workspace, operator);
+  const [findings, failed] = [
+    { workspace, list: "findings", name: "Critical, most likely exploited first", query: "severity=critical&view=exploit" },
+    { workspace, list: "requests", name: "Failed", query: "status=error" },
+  ];
+  for (const role of ["admin", "super_admin"] as const)
+    for (const view of [findings, failed]) await operator.call("POST", "/views", view, { as: addressOf(role) });
   return { ...history, name: workspace, security, connection, ...alerts, generations: await callModels(fleet), addressOf };
 }
 

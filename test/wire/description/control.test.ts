@@ -83,6 +83,21 @@ test("the checklist matches the document", async () => {
   await ask("patch /api/console/checklist", 200, { body: { workspace, hidden: true } });
 });
 
+test("saved views match the document", async () => {
+  const { workspace } = customer;
+  const as = { key: on.fleet.operator().token, headers: { "x-act-as": "owner@example.test" } };
+  const query = `?workspace=${workspace}`;
+  const view = { workspace, list: "findings", name: "Urgent", query: "severity=critical" };
+  const id = String((await ask("post /api/console/views", 201, { ...as, body: view }))["id"]);
+  await ask("post /api/console/views", 400, { ...as, body: { ...view, list: "none" } });
+  await ask("post /api/console/views", 403, { body: view });
+  await ask("get /api/console/views", 200, { ...as, query });
+  await ask("patch /api/console/views/{id}", 200, { ...as, id, body: { workspace, default: true } });
+  await ask("patch /api/console/views/{id}", 404, { ...as, id: "view-none", body: { workspace, default: true } });
+  await ask("delete /api/console/views/{id}", 200, { ...as, id, query });
+  await ask("delete /api/console/views/{id}", 404, { ...as, id, query });
+});
+
 test("the sample data matches the document", async () => {
   const { workspace } = customer;
   await ask("post /api/console/sample", 200, { body: { workspace } });

@@ -35,6 +35,7 @@ import { samplesFor, toolsSamplesFor } from "./request-samples.ts";
 export const keysPage: Page = {
   of: "workspace",
   path: "/keys",
+  list: "keys",
   navigation: { section: "Inference", label: "Keys", icon: "key" },
   reference: "inference",
   roles: ["member", "auditor", "admin", "super_admin"],

@@ -29,6 +29,7 @@ import { dayZone, keptZone, zoneOffer, zoneScript, dayStartOf } from "./day-zone
 export const requestsPage: Page = {
   of: "workspace",
   path: "/requests",
+  list: "requests",
   navigation: { section: "Inference", label: "Requests", icon: "requests" },
   reference: "control-inference",
   roles: ["member", "auditor", "admin", "super_admin"],

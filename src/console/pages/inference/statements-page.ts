@@ -50,6 +50,7 @@ const ofStatements = {
 export const statementsPage: Page = {
   ...ofStatements,
   path: "/statements",
+  list: "statements",
   navigation: { section: "Inference", label: "Statements", icon: "ledger" },
   reference: "control-inference",
   render,

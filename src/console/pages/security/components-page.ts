@@ -21,6 +21,7 @@ import { ecosystemName, relationName } from "./words.ts";
 export const componentsPage: Page = {
   of: "workspace",
   path: "/components",
+  list: "components",
   navigation: null,
   reference: "tools",
   roles: ["member", "auditor", "admin", "super_admin"],

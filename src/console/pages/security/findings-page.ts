@@ -15,6 +15,7 @@ const everywhere = (call: PageCall) => ({ call, project: null });
 export const findingsPage: Page = {
   of: "workspace",
   path: "/findings",
+  list: "findings",
   navigation: { section: "Security", label: "Findings", icon: "findings" },
   reference: "tools",
   roles: ["member", "auditor", "admin", "super_admin"],

@@ -17,6 +17,7 @@ import { severityCounts, severityRank } from "./words.ts";
 export const projectsPage: Page = {
   of: "workspace",
   path: "/projects",
+  list: "projects",
   navigation: { section: "Security", label: "Projects", icon: "projects" },
   reference: "tools",
   roles: ["member", "auditor", "admin", "super_admin"],

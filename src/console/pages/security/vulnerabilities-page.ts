@@ -16,6 +16,7 @@ import { ecosystemFilter, ecosystemName, exploitColumns, severityColumn, severit
 export const vulnerabilitiesPage: Page = {
   of: "workspace",
   path: "/vulnerabilities",
+  list: "vulnerabilities",
   navigation: { section: "Security", label: "Vulnerabilities", icon: "vulnerabilities" },
   reference: "tools",
   roles: ["member", "auditor", "admin", "super_admin"],

@@ -21,6 +21,7 @@ import { reasonAgainst, memberState, roleChoices } from "./member.ts";
 export const membersPage: Page = {
   of: "workspace",
   path: "/members",
+  list: "members",
   navigation: { section: "Workspace", label: "Members", icon: "members" },
   reference: "control-accounts",
   roles: ["member", "auditor", "admin", "super_admin"],

@@ -29,6 +29,7 @@ import { addingPath, providersPath } from "../operator/providers-page.ts";
 const providerKeysPage: Page = {
   of: "workspace",
   path: "/provider-keys",
+  list: "provider-keys",
   navigation: { section: "Workspace", label: "Provider keys", icon: "provider" },
   reference: "control-inference",
   roles: ["member", "auditor", "admin", "super_admin"],
