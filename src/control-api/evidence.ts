@@ -97,7 +97,7 @@ async function* auditFiles(
   notes: string[],
   { reads }: Sources,
 ): AsyncGenerator<Content, void> {
-  const filter = { workspace: workspace.id, event: null, actor: null, from, to };
+  const filter = { workspace: workspace.id, event: null, actor: null, target: null, from, to };
   let before: string | null = null;
   let rows: AuditView[] = [];
   let count = 0;

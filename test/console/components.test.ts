@@ -45,7 +45,7 @@ describe.each(oneDatabase)("components on $name", ({ open }) => {
       const text = await see(`/components?name=${encodeURIComponent(sought)}`);
       expect([sought, text.includes(`href="${at(`/projects/${project}/components?text=lodash`)}"`)]).toEqual([sought, true]);
       expect([
-        text.includes("1 in 1 project<"),
+        text.includes("1 found in 1 project<"),
         text.includes("transitive"),
         text.includes("4.17.20"),
         text.includes(strange),

@@ -23,7 +23,11 @@ describe.each(oneDatabase)("saved views on $name", ({ open }) => {
   const call = (method: string, path: string, body?: object, as = "member@acme") =>
     world.control.call(method, path, { body, as });
   const views = (as = "member@acme", workspace = "acme") => world.control.list(`/views?workspace=${workspace}`, { as });
-  const bar = (text: string): string => /<nav class="list-bar saved".*?<\/nav>/s.exec(text)?.[0] ?? "";
+  /** What a list's page has of views: their links, and the form that saves one. */
+  const bar = (text: string): string =>
+    [/<summary class="button quiet">Save view.*?<\/form>/s, /<nav class="saved".*?<\/nav>/s]
+      .map((part) => part.exec(text)?.[0] ?? "")
+      .join("");
   const menu = (text: string): string => /<nav class="links".*?<\/nav>/s.exec(text)?.[0] ?? "";
 
   beforeAll(async () => {

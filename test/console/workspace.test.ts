@@ -223,6 +223,33 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
       expect(text).not.toContain("<bdi>member</bdi> → <bdi>auditor</bdi>");
     });
 
+    test("the page of a key and of a member lead to what changed them, for those who may read the log", async () => {
+      const { id } = await world.control.key("acme", { owner: "member@acme" });
+      await world.control.expect("PATCH", `/keys/${id}`, { body: { rate_limit_rpm: 7 } });
+      for (const [page, target] of [
+        [`keys/${id}`, id],
+        ["members/auditor%40acme", "auditor@acme"],
+      ] as const) {
+        const path = `${at("audit")}?target=${encodeURIComponent(target)}`;
+        expect((await world.get(at(page), admin)).text).toContain(`href="${path}"`);
+        const { text } = await world.get(path, admin);
+        const rows = text.match(/<tr role="row"><th/g) ?? [];
+        const ofTarget = await world.control.list(`/audit?workspace=acme&target=${encodeURIComponent(target)}`);
+        expect(ofTarget.map((row) => row["target"])).toEqual(rows.slice(1).map(() => target));
+        expect(rows.length).toBeGreaterThan(1);
+      }
+      expect((await world.get(at(`keys/${id}`), await world.signIn("member@acme"))).text).not.toContain("In the audit log");
+    });
+
+    test("the log refreshes once anything changes, and later parts of it do not", async () => {
+      const ask = async (query: string) => (await world.get(at("audit") + query, admin)).headers.get("etag");
+      const before = await ask("");
+      expect(await ask("")).toBe(before);
+      await world.control.key("acme");
+      expect(await ask("")).not.toBe(before);
+      expect(await ask("?before=5")).toBeNull();
+    });
+
     test("hostile names are text, and the list goes on with the next rows", async () => {
       const { id } = await world.control.key("acme", { name: "<script>1</script>" });
       for (let rpm = 1; rpm <= 51; rpm++) await world.control.expect("PATCH", `/keys/${id}`, { body: { rate_limit_rpm: rpm } });

@@ -36,6 +36,8 @@ export interface AuditFilter {
   workspace: WorkspaceId | null;
   event: string | null;
   actor: string | null;
+  /** The id or address of the changed thing. */
+  target: string | null;
   /** Inclusive. */
   from: Date | null;
   /** Exclusive. */
@@ -54,7 +56,7 @@ export async function selectNewestAudit(workspace: WorkspaceId, sql: Queries): P
 
 /** Newest first. */
 export async function selectAudit(
-  { workspace, event, actor, from, to, before, limit }: AuditFilter,
+  { workspace, event, actor, target, from, to, before, limit }: AuditFilter,
   sql: Queries,
 ): Promise<AuditRow[]> {
   return sql<AuditRow[]>`
@@ -65,6 +67,7 @@ export async function selectAudit(
       ${workspace === null ? sql`` : sql`AND workspace_id = ${workspace}`}
       ${event === null ? sql`` : sql`AND event = ${event}`}
       ${actor === null ? sql`` : sql`AND actor = ${actor}`}
+      ${target === null ? sql`` : sql`AND target = ${target}`}
       ${from === null ? sql`` : sql`AND at >= ${from}`}
       ${to === null ? sql`` : sql`AND at < ${to}`}
       ${before === null ? sql`` : sql`AND id < ${before}`}

@@ -222,6 +222,7 @@ CREATE TABLE audit_events (
   changes jsonb NOT NULL
 );
 CREATE INDEX audit_events_by_workspace ON audit_events (workspace_id, id);
+CREATE INDEX audit_events_by_target ON audit_events (target, id);
 
 CREATE TABLE tickets (
   id text COLLATE "C" PRIMARY KEY,

@@ -38,6 +38,7 @@ import {
   connectionBadge,
   methodName,
 } from "./connections-page.ts";
+import { changesFact } from "./workspace/audit-page.ts";
 
 const chooseVendorPage: Page = {
   of: "workspace",
@@ -265,7 +266,7 @@ async function renderConnection(call: PageCall): Promise<PageContent> {
     actions: buttons,
     main: markup`${dialogs}
       ${thingPage({
-        facts: connectionFacts(connection),
+        facts: [...connectionFacts(connection), ...changesFact(connection.id, call)],
         note,
         main: markup`${roleSection(connection)}${section("test", "Last test", lastTest(connection))}${await peopleSection(connection, call)}`,
       })}`,

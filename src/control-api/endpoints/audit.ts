@@ -21,6 +21,9 @@ export const auditEndpoints = {
       actor: Type.Optional(
         line("an e-mail address, operator or weir", { title: "Only changes of this address, of operator or of weir" }),
       ),
+      target: Type.Optional(
+        line("an id or an e-mail address", { title: "Only changes of the thing with this id or address", minLength: 1 }),
+      ),
       from: Type.Optional(timeOf("Only from this time on")),
       to: Type.Optional(timeOf("Only before this time")),
       limit: rowLimit({ normal: auditRowsMax, max: auditRowsMax }),
@@ -41,6 +44,7 @@ export const auditEndpoints = {
         workspace: workspace?.id ?? null,
         event: input.event ?? null,
         actor: input.actor ?? null,
+        target: input.target ?? null,
         from: parseTime(input.from, "from"),
         to: parseTime(input.to, "to"),
         before: input.before ?? null,

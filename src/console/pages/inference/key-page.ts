@@ -13,6 +13,7 @@ import { badge, codeSamples, dialog, opener, section, time, userText } from "../
 import { idToCopy, limitMeters, thingPage } from "../../look/thing.ts";
 import { actDialog, formState, hiddenFields, shownValues } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
+import { changesFact } from "../workspace/audit-page.ts";
 import { memberPath } from "../workspace/member.ts";
 import { zoneScript } from "./day-zone.ts";
 import { limitFields, limitsIn, scopeName, toolsLimitFields, valuesOf, spent, spentToday } from "./keys-page.ts";
@@ -86,6 +87,7 @@ function keyFacts(key: KeyView, call: PageCall): Parameters<typeof thingPage>[0]
     ["Requests a minute", key.rate_limit_rpm ?? "default"],
     ["Created", time(key.created_at)],
     ["Last used", time(key.last_used_at)],
+    ...changesFact(key.id, call),
     ...(key.revoked_at === null ? [] : [["Revoked", time(key.revoked_at)] as const]),
   ];
 }

@@ -92,7 +92,7 @@ function counts(
 ) {
   const where = `${projects.toLocaleString("en-US")} ${projects === 1 ? "project" : "projects"}`;
   return markup`${rowsLinks(call, { found: data.length, what: "Components", filters })}
-    <p class="under">${total.toLocaleString("en-US")} in ${where}</p>`;
+    <p class="under">${total.toLocaleString("en-US")} found in ${where}</p>`;
 }
 
 function componentList({ data }: FoundComponentPage, call: PageCall) {

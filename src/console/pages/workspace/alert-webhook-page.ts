@@ -25,6 +25,7 @@ import { dialog, opener, section, copyField, closeButton, cursorLinks, time, use
 import { choiceList } from "../../look/steps.ts";
 import { idToCopy, thingPage } from "../../look/thing.ts";
 import { alertTable, formatWords, replay } from "./alerts-page.ts";
+import { changesFact } from "./audit-page.ts";
 
 export const alertWebhookPage: Page = {
   of: "workspace",
@@ -83,7 +84,7 @@ async function render(call: PageCall): Promise<PageContent> {
     trail: trailOf(call),
     actions: buttons,
     main: markup`${deleting}
-      ${thingPage({ facts: webhookFacts(webhook), note, main: section("received", "Delivery log", markup`${deliveries}${links}`) })}`,
+      ${thingPage({ facts: [...webhookFacts(webhook), ...changesFact(webhook.id, call)], note, main: section("received", "Delivery log", markup`${deliveries}${links}`) })}`,
   };
 }
 

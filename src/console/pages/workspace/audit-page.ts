@@ -3,6 +3,7 @@
  * has words here; a kind without them does not compile. Nothing here can be changed or deleted.
  */
 import type { AuditKind } from "../../../accounts/audit/events.ts";
+import { selectNewestAudit } from "../../../accounts/audit/store.ts";
 import type { AuditView } from "../../../accounts/audit/list.ts";
 import { auditEndpoints } from "../../../control-api/endpoints/audit.ts";
 import { auditRowsMax } from "../../../control-api/limits.ts";
@@ -17,6 +18,9 @@ export const auditPage: Page = {
   path: "/audit",
   navigation: { section: "Workspace", label: "Audit", icon: "audit" },
   roles: ["auditor", "admin", "super_admin"],
+  async changes({ query, workspace, parts }) {
+    return query.has("before") ? null : ((await selectNewestAudit(workspace.id, parts.control.reads)) ?? "");
+  },
   render,
   csv,
 };
@@ -106,7 +110,7 @@ export function eventWords(event: string): string {
 }
 
 const rowsOfPage = 50;
-const filterNames = ["event", "actor", "from", "to"] as const;
+const filterNames = ["event", "actor", "target", "from", "to"] as const;
 type Filters = Partial<Record<(typeof filterNames)[number], string>>;
 
 /** What is set in the address. */
@@ -117,11 +121,12 @@ function filtersOf({ query }: PageCall): Filters {
 }
 
 async function read(call: PageCall, limit: number): Promise<AuditView[]> {
-  const { event, actor, from, to } = filtersOf(call);
+  const { event, actor, target, from, to } = filtersOf(call);
   const before = call.query.get("before");
   const { data } = await call.control(auditEndpoints.list, {
     ...(event !== undefined && { event }),
     ...(actor !== undefined && { actor: actor.trim().toLowerCase() }),
+    ...(target !== undefined && { target: target.trim() }),
     ...(from !== undefined && { from: startOf(from) }),
     ...(to !== undefined && { to: startOf(to, 1) }),
     ...(before && { before }),
@@ -168,10 +173,11 @@ function evidenceLink({ from, to }: Filters, call: PageCall): Html {
   return markup`<a class="button quiet" href="${path}" title="${title}" download>Evidence pack</a>`;
 }
 
-function filterFields({ event = "", actor = "", from = "", to = "" }: Filters): Filter[] {
+function filterFields({ event = "", actor = "", target = "", from = "", to = "" }: Filters): Filter[] {
   return [
     { name: "event", label: "Event", kind: "choice", value: event, choices: [{ value: "", label: "All" }, ...eventChoices] },
     { name: "actor", label: "Actor", kind: "text", value: actor, charactersMax: 254 },
+    { name: "target", label: "Target (id or address)", kind: "text", value: target, charactersMax: 254 },
     { name: "from", label: "From (UTC)", kind: "date", value: from },
     { name: "to", label: "To (UTC)", kind: "date", value: to },
   ];
@@ -249,6 +255,12 @@ function targetLink({ target, name }: { target: string; name: string | null }, c
   if (!place) return whole(target);
   const words = name === null ? whole(target) : markup`<span title="${target}">${userText(name)}</span>`;
   return markup`<a href="${call.link(place.page + encodeURIComponent(target))}">${words}</a>`;
+}
+
+/** For the facts of a thing: what changed it. Nothing for those who may not read the log. */
+export function changesFact(target: string, call: PageCall): (readonly [name: string, value: Html])[] {
+  if (!call.offers(auditPage.path)) return [];
+  return [["Changes", markup`<a href="${address(call.link(auditPage.path), { target })}">In the audit log</a>`]];
 }
 
 /** The choices of a filter, sorted by their words. */

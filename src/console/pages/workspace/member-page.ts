@@ -19,6 +19,7 @@ import { zoneScript } from "../inference/day-zone.ts";
 import { scopeName, spent } from "../inference/keys-page.ts";
 import { lastRequests } from "../inference/request-columns.ts";
 import { readUsageChart, usageAsked, usageChart } from "../inference/usage-chart.ts";
+import { changesFact } from "./audit-page.ts";
 import { accountActions, accountSection, deactivate, deactivateForm } from "./member-account.ts";
 import { findMember, keysOf, memberPath, reasonAgainst, memberState, roleChoices } from "./member.ts";
 import { invitedWords } from "./members-page.ts";
@@ -46,7 +47,7 @@ async function render(call: PageCall): Promise<PageContent> {
     actions: acts?.buttons ?? null,
     main: markup`${acts?.dialogs ?? null}
       ${thingPage({
-        facts: memberFacts(member),
+        facts: [...memberFacts(member), ...changesFact(member.email, call)],
         note,
         main: markup`${memberLimits(member)}${await memberChart(member, call)}${memberKeys(member, keys, call)}${await memberRequests(member, call)}${accountSection(member, call)}`,
       })}`,

@@ -25,6 +25,7 @@ import { zoneScript } from "../inference/day-zone.ts";
 import { lastRequests } from "../inference/request-columns.ts";
 import { readUsageChart, usageAsked, usageChart } from "../inference/usage-chart.ts";
 import { addingPath, providersPath } from "../operator/providers-page.ts";
+import { changesFact } from "./audit-page.ts";
 
 const providerKeysPage: Page = {
   of: "workspace",
@@ -249,7 +250,7 @@ async function renderKey(call: PageCall): Promise<PageContent> {
     trail: keyTrail(call),
     badge: keyState(key.state),
     main: thingPage({
-      facts: keyFacts(key),
+      facts: [...keyFacts(key), ...changesFact(key.id, call)],
       note: reason === null ? null : markup`<p class="hint">${reason}</p>`,
       main: markup`${await keyActivity(key, call)}
         ${reason === null ? markup`${testSection(key, call)}${replaceSection(key, call)}` : null}

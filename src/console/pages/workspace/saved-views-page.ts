@@ -1,6 +1,6 @@
 /**
- * Saved views: how a member arranged a list, by a name. The links are above each such list, with a form that saves what its address says, if
- * no view says it yet. This page renames and deletes them. One view of a list may be the one that the menu opens; other links lead to the
+ * Saved views: how a member arranged a list, by a name. The links are above each such list, and beside its heading is a form that saves what
+ * its address says, if no view says it yet. This page renames and deletes them. One view of a list may be the one that the menu opens; other links lead to the
  * list itself, so that clearing its filters shows all of it. A list without views and filters looks as if there were none.
  */
 import { canonicalQuery } from "../../../accounts/members/saved-views.ts";
@@ -48,9 +48,13 @@ export async function withSavedViews(content: PageContent, list: SavedList, call
   const { data: views } = await call.control(viewEndpoints.list, { list });
   const current = arrangementOf(call.query);
   const save = current === "" || views.some(({ query }) => query === current) ? null : saveForm(call, { list, query: current });
-  if (views.length === 0 && save === null) return content;
-  const bar = markup`<nav class="list-bar saved" aria-label="Saved views">${views.length === 0 ? null : viewLinks(views, { list, current, call })}${save}</nav>`;
-  return { ...content, main: markup`${bar}${content.main}` };
+  const links = views.length === 0 ? null : viewLinks(views, { list, current, call });
+  const { actions = null, main } = content;
+  return {
+    ...content,
+    actions: save === null ? actions : markup`${save}${actions}`,
+    main: markup`${links}${main}`,
+  };
 }
 
 /** What an address says about its list, without the place in it. */
@@ -66,8 +70,8 @@ function viewLinks(
   const link = (path: string, name: string, query: string): Html =>
     markup`<li><a href="${path}"${query === current ? markup` aria-current="page"` : null}>${userText(name)}</a></li>`;
   const own = views.map((view) => link(pathOf(view, call), view.name, view.query));
-  return markup`<ul role="list">${link(call.link(`/${list}`), `All ${labels[list].toLowerCase()}`, "")}${own}
-    <li><a href="${call.link("/views")}">Edit views</a></li></ul>`;
+  return markup`<nav class="saved" aria-label="Saved views"><ul role="list">${link(call.link(`/${list}`), `All ${labels[list].toLowerCase()}`, "")}${own}
+    <li><a href="${call.link("/views")}">Edit views</a></li></ul></nav>`;
 }
 
 function pathOf({ list, query }: Pick<SavedView, "list" | "query">, call: PageCall): string {
