@@ -22,6 +22,10 @@ describe.skipIf(chromiumPath === null)("the pages of models", () => {
       await page.getByLabel(`Compare ${name}`).focus();
       await page.keyboard.press("Space");
     }
+    await page.setViewportSize({ width: 1_280, height: 420 });
+    await page.evaluate("scrollTo(0, 0)");
+    const button = await page.getByRole("button", { name: "Compare the checked models" }).boundingBox();
+    expect([button && button.y > 0, button && button.y + button.height <= 420]).toEqual([true, true]);
     await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Compare models" }).waitFor();

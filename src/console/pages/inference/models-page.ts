@@ -77,7 +77,7 @@ function list(found: readonly ModelDetails[], { call, query }: Around): Html {
   const counted = `${from + 1} to ${from + rows.length} of ${found.length} models`;
   return markup`<form id="${comparing}" method="get" action="${call.link("/models/compare")}"></form>
     ${table({ caption: counted, captioned: true, columns: columns(call), rows, empty: markup`` })}
-    <p><button type="submit" form="${comparing}" class="quiet">Compare the checked models</button> <span class="hint">Up to ${modelsComparedMax}.</span></p>
+    <p class="compares"><button type="submit" form="${comparing}" class="quiet">Compare the checked models</button> <span class="hint">Up to ${modelsComparedMax}.</span></p>
     ${cursorLinks({ shown: counted, firstPath: page > 1 ? pathOf(1) : null, nextPath: page < pagesMax ? pathOf(page + 1) : null })}`;
 }
 
