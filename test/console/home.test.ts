@@ -50,6 +50,9 @@ describe.each(oneDatabase)("Home on $name", ({ open }) => {
     expect((await world.post("/console/w/new", { action: "hide-steps" }, member)).status).toBe(303);
     expect([await steps("member@new"), (await steps("admin@new")).length]).toEqual([[], 7]);
     expect(await home("new", "member@new")).toContain("one that you have");
+    const search = (await world.get("/console/w/new/find?q=first+steps", member)).text;
+    const [, again = ""] = /href="([^"]+)">(?:<bdi>)?Show the first steps/.exec(search) ?? [];
+    expect((await world.get(again, member)).text).toContain("Upload an SBOM");
     const waiting = await home("new", "auditor@new");
     expect([waiting.includes("No requests yet"), waiting.includes("First steps")]).toEqual([true, false]);
   });

@@ -158,6 +158,24 @@ describe.each(oneDatabase)("pages on $name", ({ open }) => {
       }
     });
 
+    test("finds a saved view by its name for its member, and what is known by its id alone", async () => {
+      const view = { workspace: "acme", list: "keys", name: "Dear ones", query: "sort=-spent" };
+      await world.control.expect("POST", "/views", { body: view, as: "admin@acme" });
+      const admin = await world.signIn("admin@acme");
+      expect((await found("dear", admin))["Views"]).toEqual(["/console/w/acme/keys?sort=-spent"]);
+      expect((await found("dear", await world.signIn("auditor@acme")))["Views"]).toBeUndefined();
+      for (const [prefix, label, page] of [
+        ["fnd_", "Findings", "findings"],
+        ["own-", "Provider keys", "provider-keys"],
+        ["top-", "Payments", "top-ups"],
+        ["rule-", "Alerts", "alerts/rules"],
+        ["hook-", "Webhooks", "alerts/webhooks"],
+      ] as const) {
+        const id = prefix + "2".repeat(26);
+        expect([id, await found(id, admin)]).toEqual([id, { [label]: [`/console/w/acme/${page}/${id}`] }]);
+      }
+    });
+
     test("finds workspaces, providers and keys on the operator's pages, which lead there", async () => {
       addProviders(world.control.parts);
       const operator = await world.signIn(null);

@@ -14,13 +14,16 @@ import { memberEndpoints } from "../../control-api/endpoints/members.ts";
 import { componentEndpoints, productEndpoints, projectEndpoints } from "../../control-api/endpoints/projects.ts";
 import { refusalEndpoints } from "../../control-api/endpoints/refusals.ts";
 import { ticketEndpoints } from "../../control-api/endpoints/tickets.ts";
+import { viewEndpoints } from "../../control-api/endpoints/views.ts";
 import { markup, type Html } from "../../http/html.ts";
 import { address, filterForm } from "../look/forms.ts";
 import { emptyState, section, userText } from "../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../page.ts";
-import { roleName } from "../viewer.ts";
+import { isOperator, roleName } from "../viewer.ts";
 import { connectorName, searchConnectors } from "./connections-page.ts";
 import { requestPath } from "./inference/request-columns.ts";
+import { shownStepsPath } from "./workspace/first-steps.ts";
+import { listName } from "./workspace/saved-views-page.ts";
 
 export const searchPage: Page = {
   of: "workspace",
@@ -107,12 +110,13 @@ const actPaths: readonly [path: string, words: string][] = [
   ["/alerts/webhooks/new", "Add a webhook"],
   ["/products/new", "Add a product"],
   ["/views", "Edit saved views"],
+  [shownStepsPath, "Show the first steps"],
 ];
 
 function acts(q: string, call: PageCall): Found[] {
   return actsNamed(
     q,
-    actPaths.filter(([path]) => call.offers(path)),
+    actPaths.filter(([path]) => call.offers(path.replace(/\?.*/, ""))),
     call,
   );
 }
@@ -125,6 +129,7 @@ export function actsNamed(q: string, offered: readonly (readonly [path: string, 
 
 /** The kinds, each with the page that lists it. What they find has its path below the workspace. */
 const kinds: { label: string; list: string; find(q: string, call: PageCall): Promise<Found[]> }[] = [
+  { label: "Views", list: "/views", find: findViews },
   { label: "Requests", list: "/requests", find: findRequest },
   { label: "Keys", list: "/keys", find: findKeys },
   { label: "Members", list: "/members", find: findMembers },
@@ -132,11 +137,15 @@ const kinds: { label: string; list: string; find(q: string, call: PageCall): Pro
   { label: "Projects", list: "/projects", find: findProjects },
   { label: "Components", list: "/components", find: findComponent },
   { label: "Vulnerabilities", list: "/vulnerabilities", find: findVulnerability },
-  { label: "Findings", list: "/findings", find: findFinding },
+  { label: "Findings", list: "/findings", find: pasted("fnd_", "/findings/") },
   { label: "Products", list: "/products", find: findProducts },
   { label: "Tickets", list: "/tickets", find: findTickets },
   { label: "Connections", list: "/connections", find: findConnections },
   { label: "Vendors", list: "/connections/new", find: findVendors },
+  { label: "Provider keys", list: "/provider-keys", find: pasted("own-", "/provider-keys/") },
+  { label: "Payments", list: "/top-ups", find: pasted("top-", "/top-ups/") },
+  { label: "Alerts", list: "/alerts", find: pasted("rule-", "/alerts/rules/") },
+  { label: "Webhooks", list: "/alerts", find: pasted("hook-", "/alerts/webhooks/") },
 ];
 
 async function findRequest(q: string, call: PageCall): Promise<Found[]> {
@@ -220,8 +229,18 @@ async function findVulnerability(q: string): Promise<Found[]> {
 /** Ids of this service, such as `key-…`, and references of tickets. */
 const isOwnName = /^(?:[a-z]+-[a-z2-7]{26}|(?:BUG|FB|SUP)-\w{8})$/i;
 
-async function findFinding(q: string): Promise<Found[]> {
-  return /^fnd_[a-z2-7]{26}$/.test(q) ? [{ path: `/findings/${q}`, name: q, note: null }] : [];
+/** Finds what is known by its id alone: its page says whether there is such a one. */
+function pasted(prefix: string, page: string): (q: string) => Promise<Found[]> {
+  return async (q) =>
+    q.startsWith(prefix) && /^[a-z2-7]{26}$/.test(q.slice(prefix.length)) ? [{ path: page + q, name: q, note: null }] : [];
+}
+
+/** Those of the viewer. */
+async function findViews(q: string, call: PageCall): Promise<Found[]> {
+  if (isOperator(call.viewer)) return [];
+  const { data } = await call.control(viewEndpoints.list);
+  const named = data.filter(({ list, name }) => call.offers(`/${list}`) && name.toLowerCase().includes(q.toLowerCase()));
+  return named.slice(0, foundMax).map(({ list, name, query }) => ({ path: `/${list}?${query}`, name, note: listName(list) }));
 }
 
 async function findConnections(q: string, call: PageCall): Promise<Found[]> {

@@ -103,7 +103,8 @@ export async function firstSteps(call: PageCall): Promise<FirstSteps> {
     .filter(({ steps }) => steps.length > 0);
   const all = offered.flatMap(({ steps }) => steps);
   const done = all.filter(({ name }) => state[name]);
-  if (state.hidden || done.length === all.length) return { steps: null, sample: sample.isLoaded ? sample.line : null };
+  const isHidden = state.hidden && call.query.get("steps") !== "shown";
+  if (isHidden || done.length === all.length) return { steps: null, sample: sample.isLoaded ? sample.line : null };
   const groups = offered.map(
     ({ title, steps }) =>
       markup`<div><h3>${title}</h3>${checklist(
@@ -166,7 +167,10 @@ export async function removeSampleData(call: PageCall): Promise<ActionResult> {
   return { goTo: call.path, said: removed.length === 0 ? "The sample data was not loaded." : "The sample data is removed." };
 }
 
+/** Of Home, with the steps that a person has hidden. */
+export const shownStepsPath = "/?steps=shown";
+
 export async function hideSteps(call: PageCall): Promise<ActionResult> {
   await call.control(checklistEndpoints.hide, { hidden: true });
-  return { goTo: call.path, said: "The first steps are hidden for you." };
+  return { goTo: call.path, said: "The first steps are hidden for you. The search still leads to them." };
 }

@@ -37,6 +37,10 @@ const labels: Record<SavedList, string> = {
   vulnerabilities: "Vulnerabilities",
 };
 
+export function listName(list: SavedList): string {
+  return labels[list];
+}
+
 const nameField: Field = { name: "name", label: "Name", kind: "text", required: true, charactersMax: savedViewNameCharactersMax };
 const defaultField: Field = { name: "default", label: "Open the list with it from the menu", kind: "check" };
 
