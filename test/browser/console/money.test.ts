@@ -85,4 +85,27 @@ describe.skipIf(chromiumPath === null)("the pages of money", () => {
     await session.detach();
     expect(visitor.faults).toEqual([]);
   });
+
+  test("a statement prints without the menu and its buttons, and Audit hands out its pack of evidence", async () => {
+    await fleet.operator().call("PATCH", `/workspaces/${workspace}`, { early_access: ["usage_statements"] });
+    await page.goto(`${fleet.url()}/console/w/${workspace}/statements`);
+    await page.getByRole("table").locator("tbody th a").first().click();
+    await page.waitForURL(/\/statements\/\d{4}-\d{2}$/);
+    await page.emulateMedia({ media: "print" });
+    for (const [part, isPrinted] of [
+      [page.getByRole("heading", { level: 1 }), true],
+      [page.locator("header.side"), false],
+      [page.locator(".actions"), false],
+    ] as const)
+      expect([String(part), await part.isVisible()]).toEqual([String(part), isPrinted]);
+    expect((await page.pdf()).subarray(0, 5).toString()).toBe("%PDF-");
+    await page.emulateMedia({ media: null });
+    await page.goto(`${fleet.url()}/console/w/${workspace}/audit`);
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Evidence pack" }).click();
+    const pack = await downloading;
+    expect([pack.suggestedFilename().endsWith(".zip"), await pack.failure()]).toEqual([true, null]);
+    expect((await Bun.file(await pack.path()).bytes()).subarray(0, 2)).toEqual(Buffer.from("PK"));
+    expect(visitor.faults).toEqual([]);
+  });
 });

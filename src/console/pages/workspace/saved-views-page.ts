@@ -158,7 +158,7 @@ function viewDialog(view: SavedView, call: PageCall): Html {
     same: (typed) => typed.text("id") === id,
   });
   const body = markup`${form({ id: `of-${id}`, action: call.path, hidden: hiddenFields(call, "edit", { id }), fields: [nameField, defaultField], state, submit: "Save", cancelPath: call.path })}
-    ${actionButton({ action: call.path, label: "Delete this view", hidden: hiddenFields(call, "delete", { id }) })}`;
+    <div class="form-end">${actionButton({ action: call.path, label: "Delete this view", hidden: hiddenFields(call, "delete", { id }) })}</div>`;
   const opensAtOnce = state.problem !== null || call.query.get("open") === id;
   return dialog({ id, title: name, body, asks: "changes", opensAtOnce });
 }
