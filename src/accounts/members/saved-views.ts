@@ -26,7 +26,7 @@ interface Owned {
 
 /** @param list null: those of all lists */
 export async function listViews({ actor, workspace, list }: Owned & { list: SavedList | null }, sql: Queries) {
-  return store.selectViews({ workspace, email: ownerOf(actor), list }, sql);
+  return actor.kind === "member" ? store.selectViews({ workspace, email: actor.email, list }, sql) : [];
 }
 
 /** Saves a view, in place of one of the same name, which stays the default unless the form says otherwise. @throws DomainError conflict beyond the limit */
