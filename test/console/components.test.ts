@@ -59,6 +59,12 @@ describe.each(oneDatabase)("components on $name", ({ open }) => {
     expect(row).toContain(`,${project},lodash,4.17.20,npm,pkg:npm/lodash@4.17.20,transitive,1,`);
   });
 
+  test("a finding leads to its package in all projects, in any version", async () => {
+    const [finding] = await security.findings(project);
+    const path = at(`/components?name=${encodeURIComponent("pkg:npm/lodash")}`);
+    expect(await see(`/findings/${finding?.id}`)).toContain(`href="${path}">in all projects</a>`);
+  });
+
   test.each([
     ["name=pkg%3Anpm", "The package URL cannot be read"],
     ["name=%2D", "A name has at least one letter or digit"],

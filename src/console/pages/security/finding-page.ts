@@ -60,9 +60,10 @@ async function render(call: PageCall): Promise<PageContent> {
 
 function findingFacts(finding: FindingDetails, call: PageCall): Html {
   const { component, component_version: version, project_id: project } = finding;
+  const named = userText(`${component}${version === "" ? ", without a version" : ` ${version}`}`);
   return facts([
     ["Project", markup`<a href="${call.link(`/projects/${project}`)}">${userText(finding.project)}</a>`],
-    ["Component", `${component}${version === "" ? ", without a version" : ` ${version}`}`],
+    ["Component", markup`${named} · <a href="${call.link(everywherePath(finding))}">in all projects</a>`],
     ["Ecosystem", ecosystemName(finding.ecosystem)],
     ["Package URL", finding.purl === null ? null : markup`<code>${finding.purl}</code>`],
     ["Status", statusBadge(finding)],
@@ -73,6 +74,12 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
     ["Last seen", time(finding.last_seen)],
     ["Id", markup`<code>${finding.id}</code>`],
   ]);
+}
+
+/** The search for its package in all versions. */
+function everywherePath({ component, purl }: FindingDetails): string {
+  if (purl === null) return address("/components", { name: component, exact: "true" });
+  return address("/components", { name: purl.replace(/[?#].*$/, "").replace(/@[^/]*$/, "") });
 }
 
 async function decision(finding: FindingDetails, call: PageCall): Promise<Html> {
