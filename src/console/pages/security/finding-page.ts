@@ -8,6 +8,8 @@ import { markup, type Html } from "../../../http/html.ts";
 import { asset } from "../../../http/page.ts";
 import type { FindingDetails } from "../../../security/findings/details/show-finding.ts";
 import type { EventView } from "../../../security/findings/triage/list-events.ts";
+import { readPurl } from "../../../security/sboms/document.ts";
+import { printPackageUrl } from "../../../security/versions/package-url.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { form, address } from "../../look/forms.ts";
@@ -78,8 +80,10 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
 
 /** The search for its package in all versions. */
 function everywherePath({ component, purl }: FindingDetails): string {
-  if (purl === null) return address("/components", { name: component, exact: "true" });
-  return address("/components", { name: purl.replace(/[?#].*$/, "").replace(/@[^/]*$/, "") });
+  const parsed = purl === null ? null : readPurl(purl).parsed;
+  if (parsed === null) return address("/components", { name: component, exact: "true" });
+  const name = printPackageUrl({ ...parsed, version: null, qualifiers: new Map(), subpath: null });
+  return address("/components", { name });
 }
 
 async function decision(finding: FindingDetails, call: PageCall): Promise<Html> {
