@@ -42,6 +42,7 @@ export function listName(list: SavedList): string {
 }
 
 const nameField: Field = { name: "name", label: "Name", kind: "text", required: true, charactersMax: savedViewNameCharactersMax };
+const newNameField: Field = { ...nameField, hint: "It replaces a view of the same name." };
 const defaultField: Field = { name: "default", label: "Open the list with it from the menu", kind: "check" };
 
 // Above a list.
@@ -88,7 +89,7 @@ function saveForm(call: PageCall, { list, query }: Pick<SavedView, "list" | "que
   const hidden = hiddenFields(call, "save", { list, query });
   return markup`<details class="view"><summary class="button quiet">Save view</summary>
     <form method="post" action="${call.link("/views")}">${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}
-      ${fieldElement(nameField, place)}${fieldElement(defaultField, place)}
+      ${fieldElement(newNameField, place)}${fieldElement(defaultField, place)}
       <p class="form-end"><button type="submit">Save</button></p>
     </form></details>`;
 }
@@ -115,7 +116,7 @@ function refusedSave(call: PageCall): Html | null {
     id: "save",
     action: call.path,
     hidden: hiddenFields(call, "save", { list, query }),
-    fields: [nameField, defaultField],
+    fields: [newNameField, defaultField],
     state: formState(call, { action: "save" }),
     submit: "Save view",
     cancelPath: call.path,
