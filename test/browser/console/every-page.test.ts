@@ -130,7 +130,7 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     await tabTo(shown.getByLabel("Open the list with it from the menu"));
     await shown.keyboard.press("Space");
     await shown.keyboard.press("Enter");
-    await shown.getByText("The view “High ones” is saved.").waitFor();
+    await shown.getByText("The view “High ones” is saved.").first().waitFor();
     const views = shown.getByRole("navigation", { name: "Saved views" });
     expect(await views.locator("[aria-current]").innerText()).toBe("High ones");
     await enter(views.getByRole("link", { name: "All findings" }));
