@@ -115,12 +115,8 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     keyPrefix: keyPrefix(config.slug),
   };
   let serving = true;
-  const health: Health = {
-    checks: checks(parts, gateway),
-    serving: () => serving,
-    clock,
-    isOperator: operator.isOperator.bind(operator),
-  };
+  const isOperator = operator.isOperator.bind(operator);
+  const health: Health = { checks: checks(parts, gateway), serving: () => serving, clock, isOperator };
   observeGateway(gateway, health.checks);
   const { advisorySync, ...planes } = await planeParts(parts, gateway, { operator, health });
   const app = makeApp({ gateway, health, ...planes });
