@@ -15,8 +15,9 @@ import { UnpaidWork } from "../../src/gateway/api/call/charged-usage.ts";
 import { DrainLimit } from "../../src/gateway/api/answer/drains.ts";
 import type { Gateway } from "../../src/gateway/api/gateway.ts";
 import { tokenCountLimits } from "../../src/gateway/api/count-tokens.ts";
+import { UncountedPrompts } from "../../src/gateway/api/uncounted-prompts.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
-import { bodyBudget, uncountedPromptBudget } from "../../src/gateway/api/request/body.ts";
+import { bodyBudget } from "../../src/gateway/api/request/body.ts";
 import type { Clock } from "../../src/kernel/clock.ts";
 import { hashKey, keyPrefix, newGenerationId, newRequestId } from "../../src/kernel/ids.ts";
 import type { Logger } from "../../src/kernel/log.ts";
@@ -68,7 +69,7 @@ export async function compose(parts: ComposeParts, stack: AsyncDisposableStack):
     models,
     health: stack.use(new RouteHealth({ sql: parts.backing.sql, clock, log })),
     speeds: new RouteSpeeds(),
-    uncountedPrompts: uncountedPromptBudget(),
+    uncountedPrompts: new UncountedPrompts(clock),
     coolDown: new RouteCoolDown(clock),
     ownKeys: { accepted() {}, refused() {} },
     serviceKeys: { accepted() {}, refused() {} },

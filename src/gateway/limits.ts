@@ -440,6 +440,8 @@ export const bodiesReserveBytes = 64 * 1024 * 1024;
 export const bodySmallBytes = 64 * 1024;
 /** Prompts that open streams keep in memory because their provider may not count them. A workspace and a key may have half of it. */
 export const uncountedPromptsBytesMax = 64 * 1024 * 1024;
+/** Bytes of such prompts that are counted for the journal in a second, which takes a hundredth of a core. */
+export const countedForJournalBytesMax = 4 * 1024 * 1024;
 /** Open answers of a gateway, mostly streams. */
 export const openAnswersMax = 20_000;
 /** The same, per workspace. */

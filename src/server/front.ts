@@ -24,7 +24,8 @@ import { UnpaidWork } from "../gateway/api/call/charged-usage.ts";
 import type { Gateway } from "../gateway/api/gateway.ts";
 import { tokenCountLimits } from "../gateway/api/count-tokens.ts";
 import { InFlightRequests } from "../gateway/api/in-flight-requests.ts";
-import { bodyBudget, uncountedPromptBudget } from "../gateway/api/request/body.ts";
+import { UncountedPrompts } from "../gateway/api/uncounted-prompts.ts";
+import { bodyBudget } from "../gateway/api/request/body.ts";
 import { runInWorkbench, type WorkbenchRun } from "../gateway/api/routes.ts";
 import { keyGeneration } from "../gateway/generations/generations.ts";
 import { GenerationJournal } from "../gateway/journal/journal.ts";
@@ -105,7 +106,7 @@ export async function openFront(parts: FrontParts): Promise<Front> {
     generation: keyGeneration({ sql: backing.sql, clock }),
     inFlight,
     bodies: bodyBudget(),
-    uncountedPrompts: uncountedPromptBudget(),
+    uncountedPrompts: new UncountedPrompts(clock),
     tokenCounts: tokenCountLimits(clock),
     drainLimit: new DrainLimit(),
     unpaid: new UnpaidWork(clock),

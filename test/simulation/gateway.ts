@@ -17,7 +17,7 @@ import { isRoutingOn } from "../../src/gateway/api/request/requested-model.ts";
 import { webStream } from "../../src/gateway/api/answer/response.ts";
 import { tokenCountLimits } from "../../src/gateway/api/count-tokens.ts";
 import { InFlightRequests } from "../../src/gateway/api/in-flight-requests.ts";
-import { uncountedPromptBudget } from "../../src/gateway/api/request/body.ts";
+import { UncountedPrompts } from "../../src/gateway/api/uncounted-prompts.ts";
 import { RouteCoolDown, RouteSpeeds } from "../../src/gateway/models/route-health.ts";
 import { OpenedKeys } from "../../src/gateway/own-keys/sealed-key.ts";
 import { GatewayError } from "../../src/kernel/errors.ts";
@@ -206,7 +206,7 @@ function gatewayOf(
     inFlight: new InFlightRequests(),
     tokenCounts: tokenCountLimits(parts.clock),
     drainLimit: new DrainLimit(),
-    uncountedPrompts: uncountedPromptBudget(),
+    uncountedPrompts: new UncountedPrompts(parts.clock),
     unpaid: new UnpaidWork(parts.clock, unpaidMax),
     keyPrefix: "",
   };

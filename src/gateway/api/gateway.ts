@@ -24,6 +24,7 @@ import type { FairSemaphore } from "../../accounts/quotas/fair-semaphore.ts";
 import type { UnpaidWork } from "./call/charged-usage.ts";
 import type { DrainLimit } from "./answer/drains.ts";
 import type { InFlightRequests } from "./in-flight-requests.ts";
+import type { UncountedPrompts } from "./uncounted-prompts.ts";
 
 export interface Gateway {
   admission: AdmissionClient;
@@ -52,8 +53,7 @@ export interface Gateway {
   inFlight: InFlightRequests;
   /** Counts the bytes of all request bodies until their providers have answered. */
   bodies: ByteBudget;
-  /** Counts the bytes of prompts that open streams keep, in case their provider does not report the tokens. */
-  uncountedPrompts: ByteBudget;
+  uncountedPrompts: Pick<UncountedPrompts, "keep">;
   /** Bounds the counts of tokens that a key asks for: in a minute, and at once. */
   tokenCounts: { perMinute: CallRateLimiter; turns: FairSemaphore };
   drainLimit: DrainLimit;

@@ -6,7 +6,6 @@
  * This module only connects the parts. Which candidates may serve is decided in call/route-plan.ts, retries in call/dispatch.ts, the
  * client's pace in answer/relay.ts.
  */
-import type { ByteLease } from "../../accounts/quotas/byte-budget.ts";
 import type { Admission, Caller } from "../admission/message.ts";
 import { chatErrors, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
@@ -263,22 +262,7 @@ function boundsOf({ chat, admitted: { reservation } }: RoutedRequest, candidate:
  * takes time.
  */
 function guessedBounds(routed: RoutedRequest, candidate: Candidate): UsageBounds {
-  return { ...boundsOf(routed, candidate), promptEstimate: guessOf(routed.chat) };
-}
-
-/** Does not hold the request. */
-function guessOf({ inputTokens }: CheckedChat): () => number {
-  return () => guessTokens(inputTokens);
-}
-
-/**
- * Almost every provider reports the prompt's tokens at the end, so the prompt waits in memory until it must be counted here. Counting takes
- * as long as checking the request. Beyond the budget a prompt is counted once its answer is on its way, which releases it.
- */
-function awaitCount({ chat, caller }: RoutedRequest, { promptEstimate }: UsageBounds, gateway: Gateway): ByteLease {
-  const lease = gateway.uncountedPrompts.lease(holderOf(caller));
-  if (!lease.growIfFree(chat.inputTokens)) gateway.clock.after(0, promptEstimate);
-  return lease;
+  return { ...boundsOf(routed, candidate), promptEstimate: () => guessTokens(routed.chat.inputTokens) };
 }
 
 /** The headers of an answer that this candidate served. */
@@ -300,8 +284,12 @@ function answerStream(
   const bounds = boundsOnceTold(boundsOf(routed, candidate), lifecycle.reported);
   const failureContext = failureContextOf(routed);
   const withCost = showsCost(routed);
-  const uncounted = awaitCount(routed, bounds, gateway);
-  const guessed = { ...bounds, promptEstimate: guessOf(routed.chat) };
+  const prompt = gateway.uncountedPrompts.keep({
+    holder: holderOf(caller),
+    bytes: routed.chat.inputTokens,
+    estimate: bounds.promptEstimate,
+  });
+  const boundsSoFar = { ...bounds, promptEstimate: prompt.tokensSoFar };
   // A count that came before the first event is not among the events yet.
   const counted = (outcome: StreamOutcome): StreamOutcome => ({ ...outcome, usage: outcome.usage ?? lifecycle.reported });
   const body = relay({
@@ -314,7 +302,7 @@ function answerStream(
     acquireDrainSlot: (finished) => acquireDrainSlot(candidate, finished),
     clock,
     startedAt: lifecycle.startedAt,
-    trackOutcome: (currentOutcome) => lifecycle.trackUsage(() => chargedUsage(counted(currentOutcome()), guessed).usage),
+    trackOutcome: (currentOutcome) => lifecycle.trackUsage(() => chargedUsage(counted(currentOutcome()), boundsSoFar).usage),
     onEnd(ended) {
       const outcome = counted(ended);
       const ms = clock.monotonic() - calledAt;
@@ -335,7 +323,7 @@ function answerStream(
       lifecycle.settleNow({ ...ending, ...charged, candidate, firstTokenMs: outcome.firstTokenMs });
       const answer = outcome.final ? keeper?.answer() : null;
       if (answer) keepAnswer({ lifecycle, admitted, caller }, { candidate, answer, usage: charged.usage }, gateway);
-      uncounted[Symbol.dispose]();
+      prompt[Symbol.dispose]();
       return withCost ? { ...charged.usage, cost: lifecycle.charge } : charged.usage;
     },
   });

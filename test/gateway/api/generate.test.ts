@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { AnswerFormat, StreamFacts, WholeFacts } from "../../../src/gateway/api/answer/answer-format.ts";
 import { webStream } from "../../../src/gateway/api/answer/response.ts";
-import { ByteBudget } from "../../../src/accounts/quotas/byte-budget.ts";
+import { UncountedPrompts } from "../../../src/gateway/api/uncounted-prompts.ts";
 import { DrainLimit } from "../../../src/gateway/api/answer/drains.ts";
 import { UnpaidWork } from "../../../src/gateway/api/call/charged-usage.ts";
 import type { Gateway } from "../../../src/gateway/api/gateway.ts";
@@ -50,11 +50,7 @@ async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boole
   const journal = journals.open();
   const calls: ProviderCall[] = [];
   const told: (StreamFacts | WholeFacts)[] = [];
-  const uncountedPrompts = new ByteBudget({
-    totalBytes: promptsBytesMax,
-    perWorkspaceBytes: promptsBytesMax,
-    perKeyBytes: promptsBytesMax,
-  });
+  const uncountedPrompts = new UncountedPrompts(clock, promptsBytesMax);
   let counts = 0;
   const call: CallProvider = (_reservation, sent) => {
     calls.push(sent);
@@ -122,7 +118,7 @@ async function answered(reply: ProviderAnswer | UpstreamFailure, streamed: boole
   journal.flush();
   const [settlement] = await journals.published();
   const both = `${held.generation} ${held.request}`;
-  return { response, body, calls, told, settlement, held, both, counts, keptBytes: uncountedPrompts.total };
+  return { response, body, calls, told, settlement, held, both, counts, keptBytes: uncountedPrompts.bytes };
 }
 
 test("a whole answer has its pieces, its signer and the endpoint's headers", async () => {

@@ -27,7 +27,7 @@ export function planTopUps(world: World, topUps: TopUps): void {
   often(2, 1, () => world.injectFault("Stripe is down", () => topUps.close(chance.between(500, 15_000))));
   if (automatic.length === 0) return;
   often(2, 0.6, () => topUps.change(chance.pick(automatic), someAutomatic(amountMax, chance)));
-  often(3, 0.8, () => {
+  often(6, 0.8, () => {
     const workspace = chance.pick(automatic);
     topUps.setCard(workspace, chance.pick(behaviours));
     scheduler.plan(chance.between(5_000, 40_000), null, () => {

@@ -19,7 +19,6 @@ import {
   bodiesPerWorkspaceBytesMax,
   bodiesReserveBytes,
   bodySmallBytes,
-  uncountedPromptsBytesMax,
 } from "../../limits.ts";
 import { retryHeaders } from "../answer/response.ts";
 
@@ -72,12 +71,6 @@ export function bodyBudget(): ByteBudget {
     perKeyBytes: bodiesPerKeyBytesMax,
     reserve: { bytes: bodiesReserveBytes, smallBytes: bodySmallBytes },
   });
-}
-
-/** The memory that prompts of open streams may hold together. */
-export function uncountedPromptBudget(): ByteBudget {
-  const perKeyBytes = uncountedPromptsBytesMax / 2;
-  return new ByteBudget({ totalBytes: uncountedPromptsBytesMax, perWorkspaceBytes: perKeyBytes, perKeyBytes });
 }
 
 export function holderOf({ record: { id, workspace } }: Caller): ByteHolder {
