@@ -353,6 +353,16 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     for (const words of ["uploaded the SBOM", "member@acme", "created the project"]) expect(activity).toContain(words);
   });
 
+  test("a go.mod counts Go's standard library if the box is ticked", async () => {
+    const file = "module m\n\ngo 1.21\n\ntoolchain go1.22.1\n";
+    const send = (path: string, fields: Record<string, string>) =>
+      world.upload(at(path), { fields: { action: "upload", ...fields }, file, filename: "go.mod" }, member);
+    const path = pathOf(await send("/projects/new", { project: "gopher", go_toolchain: "true" }));
+    expect(await see(`${path}/components`)).toContain("stdlib");
+    expect((await send(`${path}/sboms`, {})).status).toBe(303);
+    expect(await see(`${path}/components`)).not.toContain("stdlib");
+  });
+
   test("a lock file that cannot be read is refused beside its field", async () => {
     const form = { fields: { action: "upload", project: "broken" }, file: "no lock file", filename: "package-lock.json" };
     const refused = await world.upload(at("/projects/new"), form, member);

@@ -19,12 +19,12 @@ import {
 } from "../../security/projects/sample-data.ts";
 import { StoredSbom } from "../../security/projects/schema.ts";
 import { storeSbom } from "../../security/projects/store-sbom.ts";
-import { importHosted, storeRepository } from "../../security/repositories/import-repository.ts";
+import { GoToolchain, goToolchainTitle, importHosted, storeRepository } from "../../security/repositories/import-repository.ts";
 import { ImportedRepository } from "../../security/repositories/read-repository.ts";
 import { archiveFiles } from "../../security/repositories/repository-files.ts";
 import { SbomRefusal } from "../../security/sboms/refusal.ts";
 import type { SbomRows } from "../../security/sboms/sbom-rows.ts";
-import { NamedWorkspace } from "../fields.ts";
+import { NamedWorkspace, wordOf } from "../fields.ts";
 import { endpoint } from "../endpoint.ts";
 import { sbomUploadMs, repositoryArchiveBytesMax, repositoryUploadMs } from "../limits.ts";
 import type { ControlParts } from "../parts.ts";
@@ -142,7 +142,7 @@ export const repositoryEndpoints = {
   import: endpoint({
     method: "POST",
     path: "/repositories",
-    command: { name: "repository import", flags: { url: null } },
+    command: { name: "repository import", flags: { url: null, go_toolchain: { bare: true } } },
     takesToolsKey: true,
     summary:
       "Make the lock files of a repository at GitHub or GitLab the current SBOM of a project, which is created if it does not exist",
@@ -150,13 +150,14 @@ export const repositoryEndpoints = {
       workspace: NamedWorkspace,
       url: line("the address of a repository such as https://github.com/owner/name", address),
       project: Project,
+      go_toolchain: Type.Optional(GoToolchain),
     }),
     view: ImportedRepository,
     status: 201,
     deadlineMs: limits.repositoryImportMs,
-    async handle({ input: { workspace: named, url, project = null }, actors, parts }) {
+    async handle({ input: { workspace: named, url, project = null, go_toolchain: goToolchain = false }, actors, parts }) {
       const { actor, workspace } = await actors.inWorkspace(named);
-      return importHosted({ actor, workspace: workspace.id, url, project }, parts);
+      return importHosted({ actor, workspace: workspace.id, url, project, choices: { goToolchain } }, parts);
     },
   }),
   upload: endpoint({
@@ -176,21 +177,19 @@ export const repositoryEndpoints = {
         Type.Union([Type.Literal("git"), Type.Literal("archive")], { description: '"git" for a checkout, or "archive",' }),
       ),
       repository: Type.Optional(line("the address that a checkout came from", address)),
+      go_toolchain: Type.Optional(wordOf(["true", "false"], { title: goToolchainTitle, description: "true or false" })),
     }),
     view: ImportedRepository,
     status: 201,
     bodyBytesMax: repositoryArchiveBytesMax,
     deadlineMs: repositoryUploadMs,
-    async handle({
-      input: { workspace: named, name, project = null, product = null, provider = "archive", repository = null },
-      actors,
-      file,
-      parts,
-    }) {
-      const { actor, workspace } = await actors.inWorkspace(named);
+    async handle({ input, actors, file, parts }) {
+      const { name, project = null, product = null, provider = "archive", repository = null } = input;
+      const { actor, workspace } = await actors.inWorkspace(input.workspace);
       const found = await archiveFiles({ bytes: await file(), yielder: new EventLoopYielder(parts.clock) });
       const origin = { provider, repository };
-      return storeRepository({ actor, workspace: workspace.id, project, product, name, origin, found }, parts);
+      const choices = { goToolchain: input.go_toolchain === "true" };
+      return storeRepository({ actor, workspace: workspace.id, project, product, name, origin, found, choices }, parts);
     },
   }),
 };

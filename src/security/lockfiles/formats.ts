@@ -25,7 +25,16 @@ interface LockText {
   beside(name: string): string | null;
   /** The repository's requirement files, which include one another. */
   requirements: RequirementFiles;
+  choices: LockChoices;
 }
+
+/** What the user decides about an import. */
+export interface LockChoices {
+  /** Whether go.mod's line `toolchain`, else `go`, counts as the package `stdlib`. */
+  goToolchain: boolean;
+}
+
+export const defaultChoices: LockChoices = { goToolchain: false };
 
 export interface LockFormat {
   ecosystem: Ecosystem;
@@ -70,7 +79,12 @@ export const lockFormats: readonly LockFormat[] = [
   { ...requirementsFormat, names: /^(?!(?:.*[-_.])?constraints[-_.]).+\.txt$/i, folder: "requirements" },
   { ecosystem: "Maven", names: /^pom\.xml$/, encoding: "xml", read: ({ text }) => readPom(text) },
   { ecosystem: "Maven", names: /^(?:buildscript-)?gradle\.lockfile$/, read: ({ text }) => readGradleLockfile(text) },
-  { ecosystem: "Go", names: /^go\.mod$/, companion: /^go\.sum$/, read: ({ text, beside }) => readGoMod(text, beside("go.sum")) },
+  {
+    ecosystem: "Go",
+    names: /^go\.mod$/,
+    companion: /^go\.sum$/,
+    read: ({ text, beside, choices }) => readGoMod({ text, sum: beside("go.sum"), withToolchain: choices.goToolchain }),
+  },
   { ecosystem: "crates.io", names: /^Cargo\.lock$/, read: ({ text }) => readCargoLock(text) },
   { ecosystem: "RubyGems", names: /^(?:Gemfile\.lock|gems\.locked)$/, read: ({ text }) => readGemfileLock(text) },
   { ecosystem: "NuGet", names: /^packages\.lock\.json$/, read: ({ text }) => readNugetPackagesLock(text) },

@@ -4,7 +4,7 @@
  */
 import { byCodeUnits } from "../../kernel/text.ts";
 import type { Ecosystem } from "../versions/ecosystem.ts";
-import { lockFormatOf, type LockFormat } from "./formats.ts";
+import { defaultChoices, lockFormatOf, type LockChoices, type LockFormat } from "./formats.ts";
 import { RequirementFiles } from "./formats/requirements.ts";
 import { LockFileError, type LockGraph } from "./lock-graph.ts";
 import { lockText } from "./lock-text.ts";
@@ -27,7 +27,7 @@ interface ParsedLockFiles {
 }
 
 /** Sorted by path, whatever the order of the input. */
-export function readLockFiles(files: readonly RepositoryFile[]): ParsedLockFiles {
+export function readLockFiles(files: readonly RepositoryFile[], choices = defaultChoices): ParsedLockFiles {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const result: ParsedLockFiles = { read: [], failed: [] };
   const requirements = requirementFilesOf(byPath);
@@ -35,7 +35,11 @@ export function readLockFiles(files: readonly RepositoryFile[]): ParsedLockFiles
     const format = lockFormatOf(file.path) ?? (requirements.isIncluded(file.path) ? lockFormatOf("requirements.txt") : null);
     if (format === null || isReplaced(file, format, byPath)) continue;
     try {
-      result.read.push({ path: file.path, ecosystem: format.ecosystem, ...readOne(file, format, { byPath, requirements }) });
+      result.read.push({
+        path: file.path,
+        ecosystem: format.ecosystem,
+        ...readOne(file, format, { byPath, requirements, choices }),
+      });
     } catch (error) {
       if (!(error instanceof LockFileError)) throw error;
       result.failed.push({ path: file.path, reason: error.message });
@@ -55,16 +59,17 @@ function besidePath(path: string, name: string): string {
 interface Others {
   byPath: ReadonlyMap<string, RepositoryFile>;
   requirements: RequirementFiles;
+  choices: LockChoices;
 }
 
-function readOne(file: RepositoryFile, format: LockFormat, { byPath, requirements }: Others): LockGraph {
+function readOne(file: RepositoryFile, format: LockFormat, { byPath, requirements, choices }: Others): LockGraph {
   const beside = (name: string) => {
     const other = byPath.get(besidePath(file.path, name));
     return other === undefined ? null : lockText(other.bytes);
   };
   const text = lockText(file.bytes, format.encoding);
   if (text.trim() === "") throw new LockFileError("is empty");
-  return format.read({ text, path: file.path, beside, requirements });
+  return format.read({ text, path: file.path, beside, requirements, choices });
 }
 
 function requirementFilesOf(byPath: ReadonlyMap<string, RepositoryFile>): RequirementFiles {

@@ -20,6 +20,7 @@ import { SealError } from "../../kernel/seal-key.ts";
 import { lineOf } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { repositoryAddressCharactersMax, repositoryImportMs, repositoryFetchMs } from "../limits.ts";
+import type { LockChoices } from "../lockfiles/formats.ts";
 import { type SbomStoreParts, storeSbom } from "../projects/store-sbom.ts";
 import type { SbomReader } from "../sboms/reader.ts";
 import { github } from "./github.ts";
@@ -28,6 +29,9 @@ import { HostApi } from "./host-api.ts";
 import type { HostedRepository } from "./hosted-files.ts";
 import { ImportedRepository, readInSubprocess } from "./read-repository.ts";
 import type { RepositoryFiles } from "./repository-files.ts";
+
+export const goToolchainTitle = "Whether Go's standard library counts, in the version of each go.mod's line toolchain, else go";
+export const GoToolchain = Type.Boolean({ title: goToolchainTitle, description: "true or false", default: false });
 
 export const importRepository = operation({
   title: "Import a repository",
@@ -50,10 +54,12 @@ export const importRepository = operation({
         max: nameCharactersMax,
       }),
     ),
+    go_toolchain: Type.Optional(GoToolchain),
   }),
   data: ImportedRepository,
-  async handle({ input: { url, project = null }, caller, parts }) {
-    const imported = await importHosted({ actor: caller.actor, workspace: caller.workspace, url, project }, parts);
+  async handle({ input: { url, project = null, go_toolchain: goToolchain = false }, caller, parts }) {
+    const { actor, workspace } = caller;
+    const imported = await importHosted({ actor, workspace, url, project, choices: { goToolchain } }, parts);
     return { data: imported, message: sentences(imported) };
   },
 });
@@ -76,11 +82,12 @@ interface HostedImport {
   url: string;
   /** Id or exact name; null names the project after the repository. */
   project: string | null;
+  choices: LockChoices;
 }
 
 /** Imports a repository from its platform. @throws DomainError saying what to change, or why the document cannot be stored */
 export async function importHosted(
-  { actor, workspace, url, project }: HostedImport,
+  { actor, workspace, url, project, choices }: HostedImport,
   parts: ImportParts,
 ): Promise<ImportedRepository> {
   authorize(actor, { roles: writers, action: "import a repository" });
@@ -88,7 +95,7 @@ export async function importHosted(
   const token = await tokenFor(address, { workspace, sql: parts.sql, keyring: parts.keyring });
   const found = await fetched(address, token, parts);
   const origin = { provider: address.provider, repository: `${address.origin}/${found.name}` };
-  return storeRepository({ actor, workspace, project, name: found.name, origin, found }, parts);
+  return storeRepository({ actor, workspace, project, name: found.name, origin, found, choices }, parts);
 }
 
 interface RepositoryImport {
@@ -102,6 +109,7 @@ interface RepositoryImport {
   name: string;
   origin: { provider: "git" | "archive" | "github" | "gitlab"; repository: string | null };
   found: RepositoryFiles;
+  choices: LockChoices;
 }
 
 /**
@@ -112,9 +120,10 @@ export async function storeRepository(
   request: RepositoryImport,
   parts: SbomStoreParts & { sboms: SbomReader },
 ): Promise<ImportedRepository> {
-  const { actor, workspace, product = null, name, origin, found } = request;
+  const { actor, workspace, product = null, name, origin, found, choices } = request;
   const project = request.project ?? name;
-  const { sbom, lockFiles, notRead, notPinned } = await readInSubprocess({ name, found }, { sboms: parts.sboms, workspace });
+  const read = await readInSubprocess({ name, found, choices }, { sboms: parts.sboms, workspace });
+  const { sbom, lockFiles, notRead, notPinned } = read;
   const stored = await storeSbom({ actor, workspace, project, product, origin, filename: null, sbom }, parts);
   return { ...stored, project, ...origin, lock_files: lockFiles, not_read: notRead, not_pinned: notPinned };
 }

@@ -9,6 +9,7 @@ import { byCodeUnits } from "../../kernel/text.ts";
 import type { WorkspaceId } from "../../kernel/ids.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
 import { sbomReadHereBytesMax, repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits.ts";
+import { defaultChoices, type LockChoices } from "../lockfiles/formats.ts";
 import { readLockFiles, type ParsedLockFile } from "../lockfiles/read-lock-files.ts";
 import { repositoryBom } from "../lockfiles/repository-bom.ts";
 import { StoredSbom } from "../projects/schema.ts";
@@ -27,7 +28,7 @@ export async function readInSubprocess(
   await sboms.requireDisk();
   const { files } = input.found;
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
-  if (bytes <= sbomReadHereBytesMax) return readRepository(input.name, input.found);
+  if (bytes <= sbomReadHereBytesMax) return readRepository(input.name, input.found, input.choices);
   try {
     const { sbom, rest } = await sboms.readInSubprocess({ input: encodeReaderInput(input), workspace });
     if (sbom?.rows) return { sbom: sbom.rows, ...reportOf(rest) };
@@ -50,8 +51,8 @@ interface ReadRepository {
  * @param name of the repository and its document
  * @throws DomainError if no lock file can be read, or the document is too large
  */
-export function readRepository(name: string, { files, refused }: RepositoryFiles): ReadRepository {
-  const { read, failed } = readLockFiles(files);
+export function readRepository(name: string, { files, refused }: RepositoryFiles, choices = defaultChoices): ReadRepository {
+  const { read, failed } = readLockFiles(files, choices);
   const notRead = [...refused, ...failed]
     .toSorted((one, other) => byCodeUnits(one.path, other.path))
     .slice(0, repositorySkippedMax);
@@ -104,13 +105,14 @@ interface ReaderInput {
   /** The repository's name. */
   name: string;
   found: RepositoryFiles;
+  choices: LockChoices;
 }
 
 /** The subprocess's side: reads what `encodeReaderInput` wrote. */
 export function readEncodedRepository(line: string, bytes: Uint8Array): ParsedBody {
   try {
-    const { name, found } = decodeReaderInput(line, bytes);
-    const { sbom: rows, ...report } = readRepository(name, found);
+    const { name, found, choices } = decodeReaderInput(line, bytes);
+    const { sbom: rows, ...report } = readRepository(name, found, choices);
     return { sbom: { refused: null, rows }, rest: new TextEncoder().encode(JSON.stringify(report)) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
@@ -121,13 +123,15 @@ export function readEncodedRepository(line: string, bytes: Uint8Array): ParsedBo
 /** The first line of the input. */
 interface Header {
   name: string;
+  choices: LockChoices;
   refused: RepositoryFiles["refused"];
   files: { path: string; length: number }[];
 }
 
 /** @returns the header as the first line, then the bytes of the files */
-function encodeReaderInput({ name, found: { files, refused } }: ReaderInput): Uint8Array[] {
-  const header: Header = { name, refused, files: files.map(({ path, bytes }) => ({ path, length: bytes.length })) };
+function encodeReaderInput({ name, found: { files, refused }, choices }: ReaderInput): Uint8Array[] {
+  const lengths = files.map(({ path, bytes }) => ({ path, length: bytes.length }));
+  const header: Header = { name, choices, refused, files: lengths };
   return [readerHead("repository", JSON.stringify(header)), ...files.map(({ bytes }) => bytes)];
 }
 
@@ -165,10 +169,10 @@ function sbomRowsOf(name: string, read: readonly ParsedLockFile[]): SbomRows {
 
 /** The counterpart of `encodeReaderInput`. @param line the header @param bytes the bytes of all files */
 function decodeReaderInput(line: string, bytes: Uint8Array): ReaderInput {
-  const { name, refused, files } = parseHeader(line);
+  const { name, choices, refused, files } = parseHeader(line);
   let at = 0;
   const split = files.map(({ path, length }) => ({ path, bytes: bytes.subarray(at, (at += length)) }));
-  return { name, found: { files: split, refused } };
+  return { name, found: { files: split, refused }, choices };
 }
 
 /** `encodeReaderInput` wrote the line, so its type holds. */

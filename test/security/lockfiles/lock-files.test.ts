@@ -114,6 +114,24 @@ test("a pnpm-lock.yaml of a project without dependencies has none, though its fi
   expect(file).toMatchObject({ packages: [], needs: [], skipped: [] });
 });
 
+test.each([
+  ["go 1.21\n\ntoolchain go1.22.1", ["stdlib@1.22.1 direct -"]],
+  ["toolchain go1.21.3-acme\ngo 1.21", ["stdlib@1.21.3 direct -"]],
+  ["go 1.22.4\ntoolchain default", ["stdlib@1.22.4 direct -"]],
+  ["go 1.23rc1", ["stdlib@1.23rc1 direct -"]],
+  ["go 1.20 // the oldest", ["stdlib@1.20 direct -"]],
+  ["", "stdlib"],
+  ["go", "stdlib"],
+  ["toolchain local", "stdlib"],
+])("Go's standard library counts where it is asked for, by go.mod's toolchain, else its go line: %j", (lines, expected) => {
+  const file = fileOf("go.mod", `module m\n${lines}\n`);
+  const [asked] = readLockFiles([file], { goToolchain: true }).read;
+  if (asked === undefined) throw new Error("go.mod was not read");
+  if (Array.isArray(expected)) expect<string[]>(packagesIn(asked)).toEqual(expected);
+  else expect<unknown>(asked).toMatchObject({ packages: [], skipped: [{ name: expected, reason: expect.any(String) }] });
+  expect(readLockFiles([file]).read).toMatchObject([{ packages: [], skipped: [] }]);
+});
+
 describe("requirement files that include others", () => {
   const requirements = (files: Record<string, string>) =>
     readLockFiles(Object.entries(files).map(([path, text]) => fileOf(path, text)));

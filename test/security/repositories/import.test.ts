@@ -97,6 +97,21 @@ describe.each(databases)("importing a repository on $name", ({ open, runsAll }) 
     expect(stage.api.notified.count("scan-waits") - waiting).toBe(1);
   });
 
+  test("counts Go's standard library only if that is asked for", async () => {
+    await using stub = startGithub(content);
+    stage.control.platforms.hostUrls.github = stub.url;
+    const url = "https://github.com/acme/app";
+    const without = await stage.api.data("import_repository", { url, project: "gopher", go_toolchain: false });
+    const data = await stage.api.data("import_repository", { url, project: "gopher", go_toolchain: true });
+    expect([without["components"], data["components"]]).toEqual([5, 6]);
+    expect<unknown>(await components(data["sbom_id"])).toContainEqual({
+      name: "stdlib",
+      version: "1.21",
+      relation: "direct",
+      via: "api/go.mod",
+    });
+  });
+
   if (!runsAll) return;
 
   test("from GitLab, from nested groups, into a project that is named", async () => {
@@ -189,6 +204,13 @@ describe.each(databases)("importing a repository on $name", ({ open, runsAll }) 
         lock_files: [{ path: "package-lock.json", ecosystem: "npm", packages: 4_000, not_pinned: 0 }],
         not_read: [{ path: "go.mod" }, { path: "yarn.lock" }],
       },
+    });
+    const withGo = await packedFiles([
+      { path: "package-lock.json", bytes: Buffer.from(many) },
+      { path: "go.mod", bytes: Buffer.from("module m\ntoolchain go1.22.1\n") },
+    ]);
+    expect(await upload(withGo, { workspace: "w", name: "large", go_toolchain: "true" })).toMatchObject({
+      body: { lock_files: [{ path: "go.mod", packages: 1 }, { path: "package-lock.json" }] },
     });
     const nothing = await packedFiles([{ path: "yarn.lock", bytes: Buffer.alloc(sbomReadHereBytesMax + 1, "nonsense\n") }]);
     expect(await upload(nothing, { workspace: "w", name: "nothing" })).toMatchObject({

@@ -69,6 +69,19 @@ describe("repository import", () => {
     });
   });
 
+  test("counts Go's standard library with --go-toolchain, from a folder and from an address", async () => {
+    const goMod = "module m\n\ngo 1.21\n\ntoolchain go1.22.1\n";
+    await write("gopher/go.mod", goMod);
+    const folder = join(line.folder, "gopher");
+    expect(await line.weir.json(...importing(folder))).toMatchObject({ lock_files: [{ packages: 0 }] });
+    expect(await line.weir.json(...importing(folder, "--go-toolchain"))).toMatchObject({ lock_files: [{ packages: 1 }] });
+    await using stub = startGitlab({ "go.mod": goMod });
+    line.control.platforms.hostUrls.gitlab = stub.url;
+    const address = importing("https://gitlab.com/acme/tools/app", "--project", "gopher");
+    expect(await line.weir.json(...address, "--go-toolchain")).toMatchObject({ lock_files: [{ packages: 1 }] });
+    expect(await line.weir.json(...address)).toMatchObject({ lock_files: [{ packages: 0 }] });
+  });
+
   test("imports an address through the service", async () => {
     await using stub = startGitlab({ "Gemfile.lock": gemfileLock });
     line.control.platforms.hostUrls.gitlab = stub.url;

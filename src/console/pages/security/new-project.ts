@@ -61,6 +61,7 @@ function uploadForm(call: PageCall): Html {
         charactersMax: nameCharactersMax,
       },
       sbomField,
+      goToolchainField,
     ],
     state: formState(call, { action: "upload" }),
     submit: "Upload",
@@ -97,6 +98,7 @@ function repositoryForm(call: PageCall): Html {
         hint: "If empty: the repository’s name.",
         charactersMax: nameCharactersMax,
       },
+      goToolchainField,
     ],
     state: formState(call, { action: "repository" }),
     submit: "Import",
@@ -108,6 +110,7 @@ async function importRepository(call: PageCall, typed: FormFields): Promise<Acti
   const made = await call.control(repositoryEndpoints.import, {
     url: typed.text("url"),
     ...(project !== "" && { project }),
+    go_toolchain: typed.text("go_toolchain") === "true",
   });
   return { goTo: call.link(`/projects/${made.project_id}`), said: uploadedWords(made) };
 }
@@ -122,6 +125,13 @@ export const sbomField: Field = {
   required: true,
   accept:
     ".json,.xml,.spdx,.tag,.cdx,.lock,.yaml,.toml,.txt,.mod,.config,.lockfile,.locked,application/json,application/xml,text/plain",
+};
+
+export const goToolchainField: Field = {
+  kind: "check",
+  name: "go_toolchain",
+  label: "Count Go’s standard library",
+  hint: "For go.mod: in the version of its line toolchain, else go. A newer Go may build it.",
 };
 
 interface Named {
@@ -142,10 +152,11 @@ export async function uploadDocument(call: PageCall, typed: FormFields, { name, 
   try {
     if (lockFormatOf(filename) === null)
       return await call.control(sbomEndpoints.upload, { ...named, ...(filename !== "" && { filename }) }, file.bytes);
+    const goToolchain = typed.text("go_toolchain") === "true" ? "true" : "false";
     const own = filename.slice(Math.max(filename.lastIndexOf("/"), filename.lastIndexOf("\\")) + 1);
     // Only names of requirements can be longer.
     const archive = tarOfFile(own.length <= tarNameBytesMax ? own : "requirements.txt", file.bytes);
-    return await call.control(repositoryEndpoints.upload, { ...named, name }, archive);
+    return await call.control(repositoryEndpoints.upload, { ...named, name, go_toolchain: goToolchain }, archive);
   } catch (error) {
     // What is wrong with the document, and not with another field.
     if (

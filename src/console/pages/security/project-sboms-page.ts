@@ -13,7 +13,7 @@ import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { pageRows, rowsInput, rowsLinks } from "../rows-query.ts";
 import { mayDecide } from "./finding-list.ts";
-import { sbomField, uploadBytesMax, uploadedWords, uploadDocument } from "./new-project.ts";
+import { goToolchainField, sbomField, uploadBytesMax, uploadedWords, uploadDocument } from "./new-project.ts";
 import { projectContent, projectId, projectPath, projectTab } from "./project-frame.ts";
 
 export const projectSbomsPage: Page = {
@@ -143,7 +143,7 @@ function uploadForm(call: PageCall): Html {
     id: "upload",
     action: call.path,
     hidden: hiddenFields(call, "upload"),
-    fields: [sbomField],
+    fields: [sbomField, goToolchainField],
     state: formState(call, { action: "upload" }),
     submit: "Upload",
     files: true,

@@ -1,12 +1,23 @@
 /**
  * go.mod, and go.sum for modules before Go 1.17: since then, go.mod names all modules of a build. `replace` and `exclude` are followed.
- * Sources: https://go.dev/ref/mod#go-mod-file and https://go.dev/ref/mod#go-sum-files
+ *
+ * Go's standard library is read only on request: go.mod names the toolchain that it suggests and the oldest that may build, but a build takes
+ * a newer one that is installed, so that the line may be older than what is built.
+ * Sources: https://go.dev/ref/mod#go-mod-file, https://go.dev/ref/mod#go-sum-files and https://go.dev/doc/toolchain
  */
 import { compareVersions, readVersion } from "../../versions/version.ts";
 import { LockFileError, LockGraphBuilder, quoted, type LockGraph } from "../lock-graph.ts";
 
-/** @param sum the text of go.sum; null if there is none @throws LockFileError with the line */
-export function readGoMod(text: string, sum: string | null): LockGraph {
+interface GoModFile {
+  text: string;
+  /** The text of go.sum; null if there is none. */
+  sum: string | null;
+  /** Whether Go's standard library counts as a package. */
+  withToolchain: boolean;
+}
+
+/** @throws LockFileError with the line */
+export function readGoMod({ text, sum, withToolchain }: GoModFile): LockGraph {
   const directives = goDirectives(text);
   const graph = new LockGraphBuilder();
   const replaced = replacements(directives);
@@ -22,6 +33,7 @@ export function readGoMod(text: string, sum: string | null): LockGraph {
   if (sum !== null && isBefore117(directives)) {
     for (const module of builtModules(sum)) if (!named.has(module.path)) addModule(module, { isIndirect: true, replaced, graph });
   }
+  if (withToolchain) addStandardLibrary(directives, graph);
   return graph.finish();
 }
 
@@ -99,6 +111,17 @@ function addModule(module: Module, { isIndirect, replaced, graph }: Context): vo
   const { path, version } = replacement ?? module;
   const purl = graph.add({ ecosystem: "Go", name: path, version, indirect: isIndirect });
   if (!isIndirect) graph.need(null, purl);
+}
+
+/**
+ * The toolchain's version, else that of the `go` line. A toolchain may have a suffix of its builder, as in `go1.21.3-acme`; `default` is the
+ * one that runs. OSV calls the library `stdlib`: https://go.dev/doc/security/vuln/database
+ */
+function addStandardLibrary(directives: readonly GoDirective[], graph: LockGraphBuilder): void {
+  const named = ["toolchain", "go"].flatMap((verb) => directives.filter((one) => one.verb === verb).map(({ words }) => words[0]));
+  const [version = ""] = (named.find((word) => word !== undefined && word !== "default") ?? "").replace(/^go/, "").split("-", 1);
+  if (!/^\d/.test(version)) return graph.skip("stdlib", "no line go or toolchain of the file has a version of Go");
+  graph.need(null, graph.add({ ecosystem: "Go", name: "stdlib", version }));
 }
 
 function isBefore117(directives: GoDirective[]): boolean {
