@@ -3,12 +3,13 @@
  *
  * The schema has the fields that this service uses; unknown fields are allowed, as the format requires. `says` completes the sentence
  * "<path> must be …". Texts that JSON allows and the database cannot store are refused: a record is never repaired, so it stays identical
- * to its source.
+ * to its source. Two faults that no reader can misread are taken, since a refused record is a vulnerability that nobody finds: null for an
+ * optional field, at any depth, and a time with another offset than Z, or with none, which the format means as UTC.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, ValueErrorType, type ValueError } from "@sinclair/typebox/compiler";
-import { isJsonObject } from "../../http/json.ts";
 import { jsonDepthMax } from "../../http/limits.ts";
+import { isoTime } from "../../kernel/clock.ts";
 import * as limits from "../limits.ts";
 import { ecosystemOfOsvName } from "../versions/ecosystem.ts";
 import {
@@ -28,7 +29,7 @@ const Id = Type.String({
   says: `an id of 1 to ${limits.advisoryIdCharactersMax} characters without spaces`,
 });
 const Time = Type.String({
-  pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?Z$",
+  pattern: "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:?\\d{2})?$",
   says: 'a time in UTC such as "2026-11-20T10:00:00Z"',
 });
 const Version = Type.String({
@@ -97,21 +98,21 @@ const checker = TypeCompiler.Compile(OsvRecord);
 
 /** @throws RecordError with the path of the fault and the expected value */
 export function readAdvisory(value: unknown): Advisory {
-  const record = withoutNulls(value);
+  const record: unknown = checker.Check(value) ? value : withoutNulls(value);
   if (!checker.Check(record)) {
     const error = checker.Errors(record).First();
     throw error === undefined ? new RecordError("", "is not an OSV record") : recordErrorFrom(error);
   }
   requireStorable(value);
-  for (const field of ["modified", "published", "withdrawn"] as const) requireDay(field, record[field]);
+  const timeIn = (field: "published" | "withdrawn") => (record[field] === undefined ? null : utcOf(field, record[field]));
   const id = canonicalId(record.id);
   const others = (ids: readonly string[] = []) => [...new Set(ids.map(canonicalId))].filter((other) => other !== id);
   return {
     id,
     schemaVersion: record.schema_version ?? "1.0.0",
-    modified: record.modified,
-    published: record.published ?? null,
-    withdrawn: record.withdrawn ?? null,
+    modified: utcOf("modified", record.modified),
+    published: timeIn("published"),
+    withdrawn: timeIn("withdrawn"),
     aliases: others(record.aliases),
     upstream: others(record.upstream),
     related: others(record.related),
@@ -133,18 +134,16 @@ function object<T extends TProperties>(properties: T): TObject<T> {
   return Type.Object(properties, { says: "an object" });
 }
 
-/** The format allows null for an absent field. */
-function withoutNulls(value: unknown): unknown {
-  if (!isJsonObject(value)) return value;
-  const record = presentFields(value);
-  const affected = record["affected"];
-  if (Array.isArray(affected))
-    record["affected"] = affected.map((entry: unknown) => (isJsonObject(entry) ? presentFields(entry) : entry));
-  return record;
-}
+/** Fields whose content is the database's own; it stays as it is. */
+const ownContent = new Set(["database_specific", "ecosystem_specific"]);
 
-function presentFields(value: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
+/** The format allows null for absent fields of a record, and writers use it for those of its parts. */
+function withoutNulls(value: unknown, depth = 0): unknown {
+  // `requireStorable` refuses what is deeper.
+  if (typeof value !== "object" || value === null || depth === jsonDepthMax) return value;
+  if (Array.isArray(value)) return value.map((entry: unknown) => withoutNulls(entry, depth + 1));
+  const present = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(present.map(([key, field]) => [key, ownContent.has(key) ? field : withoutNulls(field, depth + 1)]));
 }
 
 function recordErrorFrom(error: ValueError): RecordError {
@@ -186,13 +185,18 @@ function requireText(text: string, path: string): void {
   if (!text.isWellFormed()) throw new RecordError(path, "has half a surrogate pair, which is not a character");
 }
 
-/** The schema's pattern allows 31 June. */
-function requireDay(field: string, time: string | undefined): void {
-  if (time === undefined) return;
-  const milliseconds = Date.parse(time);
-  if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 10) !== time.slice(0, 10)) {
+/** The same time with Z. @throws RecordError for 31 June, which the schema's pattern allows */
+function utcOf(field: string, time: string): string {
+  const [, local = "", fraction = "", hours, minutes = ""] = /^(.{19})(\.\d+)?(?:Z|([+-]\d\d):?(\d\d))?$/.exec(time) ?? [];
+  const [written, utc] = ["Z", hours === undefined ? "Z" : `${hours}:${minutes}`].map((zone) => Date.parse(local + zone));
+  if (
+    written === undefined ||
+    utc === undefined ||
+    Number.isNaN(written + utc) ||
+    !isoTime(written).startsWith(local.slice(0, 10))
+  )
     throw new RecordError(field, `is "${time}", which is not a date of the calendar`);
-  }
+  return `${isoTime(utc).slice(0, 19)}${fraction}Z`;
 }
 
 type OsvAffected = Static<typeof Affected>;

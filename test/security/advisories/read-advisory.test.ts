@@ -76,6 +76,40 @@ describe("an OSV record", () => {
     expect(readAdvisory(record).affected[0]?.package).toMatchObject({ ecosystem, ecosystemName: name });
   });
 
+  test("has null for any optional field as if it were absent, and its database's own content as it is", () => {
+    const whole = {
+      package: { ecosystem: "npm", name: "a" },
+      ranges: [{ type: "SEMVER", events: [{ introduced: "0" }] }],
+      database_specific: { kept: null },
+    };
+    const sparse = {
+      ...whole,
+      severity: null,
+      versions: null,
+      ecosystem_specific: null,
+      package: { ...whole.package, purl: null },
+      ranges: [{ ...whole.ranges[0], repo: null, database_specific: null, events: [{ introduced: "0", fixed: null }] }],
+    };
+    const written = osvRecord("X-1", {
+      affected: [sparse],
+      aliases: null,
+      references: null,
+      credits: [{ name: "n", contact: null }],
+    });
+    expect(readAdvisory(written)).toEqual(readAdvisory(osvRecord("X-1", { affected: [whole], credits: [{ name: "n" }] })));
+    expect(readAdvisory(written).affected[0]?.databaseSpecific).toEqual({ kept: null });
+  });
+
+  test.each([
+    ["2026-01-01T00:00:00+00:00", "2026-01-01T00:00:00Z"],
+    ["2026-01-01T00:30:00.123456789+0200", "2025-12-31T22:30:00.123456789Z"],
+    ["2026-01-01T00:00:00.5", "2026-01-01T00:00:00.5Z"],
+    ["2026-01-01T00:00:00.500Z", "2026-01-01T00:00:00.500Z"],
+  ])("has the time %s in UTC", (written, utc) => {
+    const times = { modified: written, published: written, withdrawn: written };
+    expect(readAdvisory(osvRecord("X-1", times))).toMatchObject({ modified: utc, published: utc, withdrawn: utc });
+  });
+
   test("of another 1.x version of the format is read", () => {
     expect(readAdvisory(osvRecord("X-1", { schema_version: "1.99.0" })).schemaVersion).toBe("1.99.0");
     expect(readAdvisory(osvRecord("X-1")).schemaVersion).toBe("1.0.0");
@@ -98,6 +132,10 @@ describe("an invalid record is refused with the place and the fault", () => {
     [
       osvRecord("X-1", { published: "2026-02-30T00:00:00Z" }),
       '"published" is "2026-02-30T00:00:00Z", which is not a date of the calendar',
+    ],
+    [
+      osvRecord("X-1", { modified: "2026-01-01T00:00:00+99:00" }),
+      '"modified" is "2026-01-01T00:00:00+99:00", which is not a date of the calendar',
     ],
     [osvRecord("X-1", { aliases: "CVE-1" }), '"aliases" must be a list of at most 1000 entries, and is "CVE-1"'],
     [
