@@ -45,12 +45,25 @@ export function mcpHandler(parts: ToolsParts): (call: AuthenticatedCall) => Prom
     const { message, sbom, release } = await readMessage(call, parts);
     try {
       if (Array.isArray(message)) return Response.json(rpcError(invalidRequest, noBatches), { status: 400 });
-      callers.set(request, { caller, sbom, release });
-      return await endpoint.answer(request, message);
+      const asked = withNamedForms(request);
+      callers.set(asked, { caller, sbom, release });
+      return await endpoint.answer(asked, message);
     } finally {
       release?.();
     }
   };
+}
+
+/**
+ * A client that names no form of answer, or all forms by two stars, takes any; the SDK looks for both by name.
+ * Source: https://www.rfc-editor.org/rfc/rfc9110#section-12.5.1
+ */
+function withNamedForms(request: Request): Request {
+  const accept = request.headers.get("accept") ?? "*/*";
+  if (!accept.split(",").some((one) => one.trim().startsWith("*/*"))) return request;
+  const headers = new Headers(request.headers);
+  headers.set("accept", "application/json, text/event-stream");
+  return new Request(request.url, { method: request.method, headers, signal: request.signal });
 }
 
 /** Pages of this machine, on any port. */

@@ -73,6 +73,18 @@ describe("/mcp", () => {
     expect((await ask({})).status).toBe(405);
   });
 
+  test("/mcp answers a client that takes any form, and tells one that takes a single form which two it needs", async () => {
+    for (const accept of ["*/*", "text/html, */*;q=0.8"])
+      expect([accept, (await post({ authorization: key, accept })).status]).toEqual([accept, 200]);
+    for (const accept of ["application/json", "text/event-stream"]) {
+      const refused = await post({ authorization: key, accept });
+      expect([refused.status, await refused.text()]).toEqual([
+        406,
+        expect.stringContaining("must accept both application/json and text/event-stream"),
+      ]);
+    }
+  });
+
   test("/mcp accepts only tools keys", async () => {
     for (const authorization of ["", `platform-mcp-${"0".repeat(64)}`]) {
       const response = await post({ authorization });
