@@ -363,6 +363,16 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect(await see(`${path}/components`)).not.toContain("stdlib");
   });
 
+  test("packages of a lock file that are not watched are told where it was uploaded, and on the project's page", async () => {
+    const form = {
+      fields: { action: "upload", project: "loose" },
+      file: "a==1.0\n-r missing.txt\n",
+      filename: "requirements.txt",
+    };
+    const path = pathOf(await world.upload(at("/projects/new"), form, member));
+    expect(await see(`${path}/sboms`)).toContain("-r missing.txt: is not watched: the file is not among those that are read");
+  });
+
   test("a lock file that cannot be read is refused beside its field", async () => {
     const form = { fields: { action: "upload", project: "broken" }, file: "no lock file", filename: "package-lock.json" };
     const refused = await world.upload(at("/projects/new"), form, member);

@@ -9,7 +9,7 @@ import { sbomBytesMax } from "../../../src/security/limits.ts";
 import type { StoredSbom } from "../../../src/security/projects/schema.ts";
 import { answerAs, readUpload, CallError } from "../call.ts";
 import { passGate, readGate } from "../gate.ts";
-import { packedRepository } from "../packed-repository.ts";
+import { packedRepository, type PackedRepository } from "../packed-repository.ts";
 import { columns } from "../print.ts";
 import type { LocalAnswer, Sending } from "../verb.ts";
 
@@ -52,12 +52,13 @@ interface Imported {
   project_id: string;
   scan_status: string;
   lock_files: { path: string; packages: number; not_pinned: number }[];
-  not_read: { path: string; reason: string }[];
+  /** Also of what is not watched. */
+  warnings: string[];
 }
 
 /** @param unsent lock files that never reached the service */
-function answered(body: Record<string, unknown>, unsent: Imported["not_read"] = []): LocalAnswer {
-  const { project, project_id, scan_status, lock_files, not_read } = answerAs<Imported>(body);
+function answered(body: Record<string, unknown>, unsent: PackedRepository["refused"] = []): LocalAnswer {
+  const { project, project_id, scan_status, lock_files, warnings } = answerAs<Imported>(body);
   const files = lock_files.map(({ path, packages, not_pinned }) => {
     const unpinned = not_pinned === 0 ? "" : `, ${not_pinned} not pinned`;
     return `${path}: ${packages} packages${unpinned}`;
@@ -65,7 +66,7 @@ function answered(body: Record<string, unknown>, unsent: Imported["not_read"] = 
   return {
     body,
     text: [`Project ${project} (${project_id}), scan ${scan_status}`, ...files].join("\n"),
-    errors: [...unsent, ...not_read].map(({ path, reason }) => `Not read: ${path} ${reason}`),
+    errors: [...unsent.map(({ path, reason }) => `Not read: ${path} ${reason}`), ...warnings.map((line) => `Warning: ${line}`)],
   };
 }
 

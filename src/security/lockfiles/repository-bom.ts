@@ -1,8 +1,10 @@
 /**
  * Builds one CycloneDX 1.6 document from a repository's lock files, so that an import is stored like an upload. The repository is the root;
  * each lock file is an application that contains its packages, so that every path names its file. A package in two lock files occurs twice.
+ * What is not watched (files that cannot be read, packages without one version) is in its warnings, which stay with the project.
  */
 import { readSbom } from "../sboms/read-sbom.ts";
+import { SbomWarnings } from "../sboms/refusal.ts";
 import type { SbomDocument, SbomRelation } from "../sboms/document.ts";
 import type { ParsedLockFile } from "./read-lock-files.ts";
 
@@ -11,21 +13,44 @@ interface RepositoryBom {
   document: SbomDocument;
 }
 
-/** Equal lock files give equal bytes. @param name the repository's name @throws SbomRefusal too_large */
-export function repositoryBom(name: string, files: readonly ParsedLockFile[]): RepositoryBom {
-  const bytes = new TextEncoder().encode(JSON.stringify(bomOf(name, files)));
+interface RepositoryContent {
+  /** The repository's name. */
+  name: string;
+  files: readonly ParsedLockFile[];
+  /** Lock files that cannot be read. */
+  notRead: readonly { path: string; reason: string }[];
+}
+
+/** Equal lock files give equal bytes. @throws SbomRefusal too_large */
+export function repositoryBom({ name, files, notRead }: RepositoryContent): RepositoryBom {
+  const warnings = notWatched(files, notRead);
+  const bytes = new TextEncoder().encode(JSON.stringify(bomOf({ name, files, warnings })));
   const document = readSbom(bytes);
   const relations = relationsIn(files);
   const components = document.components.map((component) => ({
     ...component,
     relation: relations.get(component.ref) ?? component.relation,
   }));
-  return { bytes, document: { ...document, components } };
+  return { bytes, document: { ...document, components, warnings: [...warnings, ...document.warnings] } };
+}
+
+function notWatched(files: RepositoryContent["files"], notRead: RepositoryContent["notRead"]): string[] {
+  const warnings = new SbomWarnings();
+  for (const { path, reason: says } of notRead) warnings.add({ place: () => path, says });
+  for (const { path, skipped } of files)
+    for (const { name, reason } of skipped)
+      warnings.add({ place: () => `${path}: ${name}`, says: `is not watched: ${reason}`, kind: reason });
+  return warnings.lines();
 }
 
 const rootRef = "repository";
 
-function bomOf(name: string, files: readonly ParsedLockFile[]) {
+interface BomContent extends Pick<RepositoryContent, "name" | "files"> {
+  warnings: readonly string[];
+}
+
+/** The warnings are part of it, since a project keeps the SBOM that it has for equal bytes. */
+function bomOf({ name, files, warnings }: BomContent) {
   return {
     bomFormat: "CycloneDX",
     specVersion: "1.6",
@@ -33,6 +58,7 @@ function bomOf(name: string, files: readonly ParsedLockFile[]) {
     metadata: {
       tools: { components: [{ type: "application", name: "weir" }] },
       component: { type: "application", "bom-ref": rootRef, name },
+      ...(warnings.length > 0 && { properties: warnings.map((value) => ({ name: "weir:not-watched", value })) }),
     },
     components: files.map((file) => ({
       type: "application",

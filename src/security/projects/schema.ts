@@ -32,7 +32,7 @@ const ScanStatusView = words(
 const Warnings = Type.Array(Type.String(), {
   "x-addition": true,
   description:
-    "What its format forbids and was read nevertheless, and package URLs that cannot be read: the first place of each kind, and how many more",
+    "What its format forbids and was read nevertheless, package URLs that cannot be read, and what of a repository is not watched: the first place of each kind, and how many more",
 });
 
 const notCompared = Type.Integer({

@@ -10,7 +10,7 @@ import type { WorkspaceId } from "../../kernel/ids.ts";
 import { ecosystemNameOf } from "../findings/schema.ts";
 import { sbomReadHereBytesMax, repositoryNotPinnedShownMax, repositorySkippedMax } from "../limits.ts";
 import { defaultChoices, type LockChoices } from "../lockfiles/formats.ts";
-import { readLockFiles, type ParsedLockFile } from "../lockfiles/read-lock-files.ts";
+import { readLockFiles } from "../lockfiles/read-lock-files.ts";
 import { repositoryBom } from "../lockfiles/repository-bom.ts";
 import { StoredSbom } from "../projects/schema.ts";
 import type { SbomReader } from "../sboms/reader.ts";
@@ -58,7 +58,7 @@ export function readRepository(name: string, { files, refused }: RepositoryFiles
     .slice(0, repositorySkippedMax);
   if (read.length === 0) throw nothingRead(name, notRead);
   return {
-    sbom: sbomRowsOf(name, read),
+    sbom: sbomRowsOf({ name, files: read, notRead }),
     lockFiles: read.map((file) => ({
       path: file.path,
       ecosystem: ecosystemNameOf(file.ecosystem),
@@ -155,14 +155,14 @@ function nothingRead(name: string, notRead: Static<typeof SkippedFile>[]): Domai
   return new DomainError("invalid_field", `No lock file of ${name} can be read: ${first.path} ${first.reason}${others}`);
 }
 
-function sbomRowsOf(name: string, read: readonly ParsedLockFile[]): SbomRows {
+function sbomRowsOf(content: Parameters<typeof repositoryBom>[0]): SbomRows {
   try {
-    return toSbomRows(repositoryBom(name, read).document);
+    return toSbomRows(repositoryBom(content).document);
   } catch (error) {
     if (!(error instanceof SbomRefusal)) throw error;
     throw new DomainError(
       "invalid_field",
-      `${error.message.replace(/^The document/, `The document of ${name}`)}: import its folders as separate projects`,
+      `${error.message.replace(/^The document/, `The document of ${content.name}`)}: import its folders as separate projects`,
     );
   }
 }

@@ -40,7 +40,7 @@ function documentOf({ name }: Recipe): SbomDocument {
   if (!files.some(({ path }) => lockFormatOf(path) !== null)) return readSbom(files[0]?.bytes ?? new Uint8Array());
   const { read, failed } = readLockFiles(files);
   expect(failed).toEqual([]);
-  return repositoryBom(name, read).document;
+  return repositoryBom({ name, files: read, notRead: [] }).document;
 }
 
 interface Installed extends PackageName {

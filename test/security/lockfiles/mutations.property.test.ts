@@ -73,7 +73,7 @@ test("every mutation of a lock file is read or refused with a sentence, quickly,
         const { read, failed } = readLockFiles([{ path, bytes }]);
         expect(read.length + failed.length).toBe(1);
         for (const { reason } of failed) expect(reason).toMatch(/^\S.{3,}/);
-        const { components } = repositoryBom("r", read).document;
+        const { components } = repositoryBom({ name: "r", files: read, notRead: [] }).document;
         expect(components.length).toBe(read.flatMap(({ packages }) => packages).length + read.length);
       };
       expect(threadMs(reading, 1_000)).toBeLessThan(1_000);

@@ -15,7 +15,7 @@ const files = [
 test("a repository gives one document whose paths name the lock file, with direct and transitive packages as in the files", () => {
   const { read, failed } = readLockFiles(files);
   expect(failed.map(({ path }) => path)).toEqual(["broken/Cargo.lock"]);
-  const { document } = repositoryBom("example/app", read);
+  const { document } = repositoryBom({ name: "example/app", files: read, notRead: failed });
   const way = pathsOf(document);
   const told = document.components.map(({ ref, relation, type }) => `${type} ${relation} ${way(ref).join(" > ")}`);
   expect(told.toSorted()).toEqual(
@@ -34,9 +34,24 @@ test("a repository gives one document whose paths name the lock file, with direc
   expect(document.components.every(({ purl }) => purl.parsed !== null || purl.written === null)).toBe(true);
 });
 
+test("what is not watched is in its warnings, a line for each reason, and a change of them changes the bytes", () => {
+  const bomOf = (text: string, notRead: { path: string; reason: string }[] = []) =>
+    repositoryBom({ name: "app", files: readLockFiles([fileOf("requirements.txt", text)]).read, notRead });
+  const { document, bytes } = bomOf("a==1.0\nb>=2\nc\n-r missing.txt\n", [{ path: "Cargo.lock", reason: "is empty" }]);
+  expect(document.warnings).toEqual([
+    "Cargo.lock: is empty",
+    "requirements.txt: b: is not watched: it is not pinned to an exact version (and 1 more)",
+    "requirements.txt: -r missing.txt: is not watched: the file is not among those that are read",
+  ]);
+  const plain = bomOf("a==1.0\n");
+  expect(plain.document.warnings).toEqual([]);
+  expect(Buffer.from(plain.bytes).equals(Buffer.from(bytes))).toBe(false);
+  expect(plain.document.components).toEqual(document.components);
+});
+
 test("equal lock files give equal bytes in any order", () => {
-  const one = repositoryBom("example/app", readLockFiles(files).read);
-  const other = repositoryBom("example/app", readLockFiles(files.toReversed()).read);
+  const one = repositoryBom({ name: "example/app", files: readLockFiles(files).read, notRead: [] });
+  const other = repositoryBom({ name: "example/app", files: readLockFiles(files.toReversed()).read, notRead: [] });
   expect(Buffer.from(other.bytes).equals(Buffer.from(one.bytes))).toBe(true);
   expect(other.document).toEqual(one.document);
 });

@@ -51,7 +51,10 @@ describe.each(databases)("importing a repository on $name", ({ open, runsAll }) 
       spec_version: "1.6",
       components: 5,
       components_not_compared: 3,
-      warnings: [],
+      warnings: [
+        expect.stringMatching(/^broken\/Cargo\.lock: cannot be read as TOML/),
+        "api/go.mod: example.com/loose: is not watched: it is replaced by a folder",
+      ],
       scan_status: "pending",
       project: "acme/app",
       provider: "github",
@@ -72,6 +75,7 @@ describe.each(databases)("importing a repository on $name", ({ open, runsAll }) 
     expect(stub.violations).toEqual([]);
 
     const project = await stage.api.data("get_project", { project_id: String(data["project_id"]) });
+    expect(project["sbom"]).toMatchObject({ warnings: data["warnings"] });
     expect(project["components"]).toMatchObject({
       total: 5,
       items: expect.arrayContaining([

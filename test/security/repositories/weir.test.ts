@@ -3,12 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { zipOf } from "../../support/security/archives.ts";
+import { SecurityWorld } from "../../support/security/security-world.ts";
+import { until } from "../../support/until.ts";
 import { startGitlab } from "./gitlab-stub.ts";
 import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
 
 let line: CommandLine;
+let world: SecurityWorld;
 beforeAll(async () => {
   line = await openCommandLine();
+  const { database, control } = line;
+  const [{ id = "" } = {}] = await database.sql<{ id: string }[]>`SELECT id FROM workspaces`;
+  world = new SecurityWorld({ sql: database.sql, clock: control.clock, workspace: id });
 }, 60_000);
 afterAll(() => line[Symbol.asyncDispose]());
 
@@ -53,8 +59,8 @@ describe("repository import", () => {
       code: 0,
       out: expect.stringMatching(/^Project app \(prj_\w+\), scan pending\nGemfile\.lock: 1 packages\n?$/),
     });
-    expect(error).toStartWith("Not read: Cargo.lock cannot be read as TOML");
-    expect(error).toContain("Not read: composer.lock is of PHP, whose packages are not watched");
+    expect(error).toStartWith("Warning: Cargo.lock: cannot be read as TOML");
+    expect(error).toContain("Warning: composer.lock: is of PHP, whose packages are not watched");
   });
 
   test("names the lock files of a folder that it does not send, also if there is no other", async () => {
@@ -67,6 +73,23 @@ describe("repository import", () => {
       code: 0,
       error: "Not read: composer.lock is of PHP, whose packages are not watched",
     });
+  });
+
+  test("says what is not watched, beside the verdict of a gate too", async () => {
+    await write(
+      "snake/requirements.txt",
+      `a==1.0\n-r missing.txt\n${Array.from({ length: 30 }, (_, n) => `loose-${n}\n`).join("")}`,
+    );
+    const source = join(line.folder, "snake");
+    const gated = line.weir.run(...importing(source, "--fail-on", "high"));
+    await until(async () => (await line.database.sql`SELECT FROM projects WHERE name = 'snake'`).length > 0);
+    await world.scan();
+    for (const { error } of [await gated, await line.weir.run(...importing(source))]) {
+      expect(error).toContain(
+        "Warning: requirements.txt: loose-0: is not watched: it is not pinned to an exact version (and 29 more)\n" +
+          "Warning: requirements.txt: -r missing.txt: is not watched: the file is not among those that are read\n",
+      );
+    }
   });
 
   test("counts Go's standard library with --go-toolchain, from a folder and from an address", async () => {
