@@ -168,7 +168,7 @@ function wholeProduct(rules: readonly VersionRule[], sbom: KnownSbom): Meaning |
   const version = ecosystem === null ? null : knownVersion(ecosystem, text);
   const read = rules.slice(0, productRulesMax).map((rule) => readRule(rule, ecosystem));
   if (reaches(read, { text, version })) return meant;
-  return read.some(isUnreadable) ? "unreadable_range" : "other_version";
+  return read.some((rule) => rule.isUnreadable) ? "unreadable_range" : "other_version";
 }
 
 /** Rules of a product beyond these are not read, and so reach no version. */
@@ -217,7 +217,7 @@ async function comparedWith(
     await yielder.yieldIfDue();
   }
   if (reached.length > 0) return reached;
-  return rules.some(isUnreadable) ? "unreadable_range" : "other_version";
+  return rules.some((rule) => rule.isUnreadable) ? "unreadable_range" : "other_version";
 }
 
 interface ReadRule extends VersionRule {
@@ -225,23 +225,24 @@ interface ReadRule extends VersionRule {
   range: VersRange | null;
   /** Of a single version; null: it cannot be compared, and only the same text is the same version. */
   key: string | null;
+  /** Whether its ecosystem's rules do not read it, as with `1.x` of npm. */
+  isUnreadable: boolean;
 }
 
 function readRule(rule: VersionRule, ecosystem: Ecosystem | null): ReadRule {
   const range = rule.isRange && ecosystem !== null ? readVersRange(rule.text, ecosystem) : null;
   const key = rule.isRange || ecosystem === null ? null : (knownVersion(ecosystem, rule.text)?.key ?? null);
-  return { ...rule, range, key };
+  return { ...rule, range, key, isUnreadable: rule.isRange ? range === null : ecosystem !== null && key === null };
 }
 
-function isUnreadable({ isRange, range }: ReadRule): boolean {
-  return isRange && range === null;
-}
-
-/** A version that a rule excludes is not reached, and none is if what a rule excludes cannot be compared. */
+/**
+ * A version that a rule excludes is not reached, and none is if what a rule excludes cannot be compared. Half a version, such as `1` for
+ * 1.5.0, may mean all that begin with it where it excludes, and is one version where it includes.
+ */
 function reaches(rules: readonly ReadRule[], { text, version }: { text: string; version: KnownVersion | null }): boolean {
   let isReached = false;
   for (const rule of rules) {
-    if (!rule.reached && isUnreadable(rule)) return false;
+    if (!rule.reached && (rule.isUnreadable || text.startsWith(`${rule.text}.`))) return false;
     const isSame = rule.text === text || (version !== null && rule.key === version.key);
     const isMeant = rule.isRange ? version !== null && rule.range !== null && isInRange(version, rule.range) : isSame;
     if (isMeant && !rule.reached) return false;

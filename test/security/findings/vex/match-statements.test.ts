@@ -127,6 +127,25 @@ describe("what a document decides about", () => {
     expect(await by(["vers:npm/<2.0.0", true], ["vers:deb/1.5.0", false])).toEqual(["unreadable_range"]);
   });
 
+  test("half a version is one version where it is named, and all that begin with it where it is excluded", async () => {
+    const candidates = ["1.0.0", "1.5.0", "10.0.0"].map((version) => finding({ issue: 1n, package: 1n, version }));
+    const by = (version: string | null, ...rules: [text: string, reached: boolean][]) => {
+      const read = rules.map(([text, reached]) => ({ text, reached, isRange: text.includes(":") }));
+      return matched([statement("CVE-1", of(npm("part-1", version), read), "n")], { candidates });
+    };
+    expect(await by("1")).toEqual(["1 1 1.0.0 n alone"]);
+    expect(await by(null, ["1", true])).toEqual(["1 1 1.0.0 n alone"]);
+    expect(await by(null, ["1.5", true])).toEqual(["1 1 1.5.0 n alone"]);
+    for (const half of ["1.", "1.x", "^1", ""]) {
+      expect([half, await by(half)]).toEqual([half, ["other_version"]]);
+      expect([half, await by(null, [half, true])]).toEqual([half, ["unreadable_range"]]);
+      expect([half, await by(null, ["vers:npm/*", true], [half, false])]).toEqual([half, ["unreadable_range"]]);
+    }
+    expect(await by(null, ["vers:npm/*", true], ["1", false])).toEqual(["1 1 10.0.0 n alone"]);
+    for (const half of ["vers:npm/>=", "vers:npm", "vers:"])
+      expect([half, await by(null, [half, true])]).toEqual([half, ["unreadable_range"]]);
+  });
+
   test("a statement about another product decides nothing; what a document does not say is no difference", async () => {
     const root = { ...npm("app", "1.0.0") };
     const sbom = {
