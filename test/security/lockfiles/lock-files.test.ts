@@ -132,6 +132,35 @@ test.each([
   expect(readLockFiles([file]).read).toMatchObject([{ packages: [], skipped: [] }]);
 });
 
+const properties = "<properties><a>${b}${b}</a><b>${a}${a}</b></properties>";
+const dependency = "<dependency><groupId>g</groupId><artifactId>a</artifactId><version>${a}</version></dependency>";
+const ownLock = { "": { dependencies: { a: "1" } }, "node_modules/a": { version: "1.0.0", dependencies: { a: "1" } } };
+test.each([
+  ["pom.xml", `<project>${properties}<dependencies>${dependency}</dependencies></project>`, []],
+  ["package-lock.json", JSON.stringify({ lockfileVersion: 3, packages: ownLock }), ["a@1.0.0 direct required"]],
+  [
+    "package-lock.json",
+    JSON.stringify({ lockfileVersion: 3, packages: { "node_modules/l": { link: true, resolved: "node_modules/l" } } }),
+    [],
+  ],
+  ["yarn.lock", 'a@*:\n  version "1.0.0"\n  dependencies:\n    a "*"\n', ["a@1.0.0 direct -"]],
+  [
+    "bun.lock",
+    '{"lockfileVersion": 1, "workspaces": {"": {"dependencies": {"a": "1"}}}, "packages": {"a": ["a@1.0.0", "", {"dependencies": {"a": "1"}}, ""]}}',
+    ["a@1.0.0 direct -"],
+  ],
+  ["poetry.lock", '[[package]]\nname = "a"\nversion = "1.0"\n[package.dependencies]\na = "*"\n', ["a@1.0 direct -"]],
+  ["Gemfile.lock", "GEM\n  specs:\n    a (1.0)\n      a\n\nDEPENDENCIES\n  a\n", ["a@1.0 direct -"]],
+  ["go.mod", "module m\nrequire m v1.0.0\nreplace m => m v1.0.1\n", ["m@v1.0.1 direct -"]],
+  ["requirements.txt", "-r requirements.txt\n-c requirements.txt\na==1.0\n", ["a@1.0 direct -"]],
+])("a %s that includes itself, or a package that needs itself, is read once and ends", (path, text, packages) => {
+  expect<string[]>(packagesIn(read(path, text))).toEqual(packages);
+});
+
+test("YAML that holds itself by an alias is refused", () => {
+  expect(refusal("pnpm-lock.yaml", "lockfileVersion: '9.0'\nimporters: &x\n  .: *x\n")).toContain("cannot be read as YAML");
+});
+
 describe("requirement files that include others", () => {
   const requirements = (files: Record<string, string>) =>
     readLockFiles(Object.entries(files).map(([path, text]) => fileOf(path, text)));
