@@ -93,6 +93,21 @@ describe.each(databases)("a scan on $name", ({ open, runsAll }) => {
     },
   );
 
+  test("20,000 components of one package in different spellings of name and version are one finding of one version", async () => {
+    const ranges = [{ type: "ECOSYSTEM", events: [{ introduced: "0" }, { fixed: "2" }] }];
+    await world.publish({ id: "CVE-1", affected: [{ ecosystem: "PyPI", name: "fle-core", ranges }] });
+    const names = ["fle-core", "FLE_core", "Fle.Core", "fle--core"];
+    const purls = Array.from({ length: 20_000 }, (_, index) => {
+      const version = `${"0".repeat(Math.floor(index / 4) % 50)}1${".0".repeat(Math.floor(index / 200))}`;
+      return `pkg:pypi/${names[index % 4] ?? ""}@${version}`;
+    });
+    expect(new Set(purls).size).toBe(20_000);
+    await world.upload(project, purls);
+    await scan();
+    expect(await world.scanState(project)).toMatchObject({ scan_status: "completed", scan_attempts: 0 });
+    expect(await world.findings(project)).toMatchObject([{ name: "CVE-1", fixVersion: "2", present: true }]);
+  });
+
   test("ten scans of the same SBOM keep every id and write no event", async () => {
     await world.publish(lodash("CVE-1"), lodash("CVE-2"));
     await world.upload(project, [old]);
