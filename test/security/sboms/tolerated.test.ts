@@ -213,6 +213,22 @@ describe("SPDX is read", () => {
     ]);
   });
 
+  test("as Trivy wrote it in 2022: without downloadLocation, and with DESCRIBE", () => {
+    const plain = { ...spdxJson("2.3"), dataLicense: "CC0-1.0" };
+    const { dataLicense: _, ...bare } = plain;
+    const relationships = plain.relationships.map((one) =>
+      one.relationshipType === "DESCRIBES" ? { ...one, relationshipType: "DESCRIBE" } : one,
+    );
+    const packages = plain.packages.map(({ downloadLocation: __, ...one }) => one);
+    const document = read({ ...bare, relationships, packages });
+    expect({ ...document, warnings: [] as string[] }).toMatchObject({ ...read(plain), sha256: document.sha256 });
+    expect(document.warnings).toEqual([
+      "packages[0].downloadLocation: is required in this version of the format, and is missing (and 2 more)",
+      'relationships[0].relationshipType: is spelled "DESCRIBE", and read as DESCRIBES',
+      "dataLicense: is required in this version of the format, and is missing",
+    ]);
+  });
+
   const purls = ["pkg:generic/x@1", "pkg:npm/%zz", "pkg:npm/x@1.0.0", "pkg:pypi/x@1"];
   const chosen = "has several package URLs; the first of an ecosystem that advisories are about is read";
   const refOf = (referenceLocator: string) => ({ referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator });

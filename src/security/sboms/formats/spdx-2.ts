@@ -39,6 +39,8 @@ export function extractSpdx2(document: JsonObject, encoding: SbomEncoding): Pars
 
 const id = field(text({ charactersMin: 1 }), { required: always });
 const required = field(text(), { required: always });
+/** Required, but never read. */
+const unread = field(text(), { required: always, waived: true });
 /** Required up to 2.2. */
 const until2 = field(text(), { required: [2, 2], waived: true });
 
@@ -63,7 +65,7 @@ const packageShape = object(
     SPDXID: id,
     name: required,
     versionInfo: field(text({ charactersMax: versionCharactersMax })),
-    downloadLocation: required,
+    downloadLocation: unread,
     licenseConcluded: until2,
     licenseDeclared: until2,
     copyrightText: field(text({ charactersMax: Number.POSITIVE_INFINITY }), { required: [2, 2], waived: true }),
@@ -76,10 +78,16 @@ const packageShape = object(
 
 const element = object({ SPDXID: id }, { identity: () => "SPDXID" });
 
+/** As Trivy wrote it in 2022. */
+const describe = { reads: "DESCRIBES", says: 'is spelled "DESCRIBE", and read as DESCRIBES' };
+
 const relationship = object({
   spdxElementId: id,
   relatedSpdxElement: id,
-  relationshipType: field(text({ oneOf: relationshipTypes }), { required: always }),
+  relationshipType: field(
+    text({ oneOf: relationshipTypes, tolerates: (written) => (written === "DESCRIBE" ? describe : null) }),
+    { required: always },
+  ),
 });
 
 export const spdx2: ObjectShape = object(
@@ -87,7 +95,7 @@ export const spdx2: ObjectShape = object(
     spdxVersion: required,
     SPDXID: id,
     name: required,
-    dataLicense: required,
+    dataLicense: unread,
     documentNamespace: field(text()),
     creationInfo: field(
       object({
