@@ -25,6 +25,11 @@ function readService(takesToolsKey: boolean): Service {
   };
 }
 
+function hasToolsKey(): boolean {
+  const { token, toolsKey } = readClient();
+  return token === null && toolsKey !== null;
+}
+
 function readToken(path: string, { takesToolsKey, hasKey }: { takesToolsKey: boolean; hasKey: boolean }): string {
   try {
     return readFileSync(path, "utf8").trim();
@@ -50,7 +55,7 @@ for (const stream of [process.stdout, process.stderr]) {
 const { stdout, stderr } = process;
 process.exitCode = await run(
   process.argv.slice(2),
-  { service: readService, files: readClient },
+  { service: readService, files: readClient, hasToolsKey },
   {
     out: (text) => stdout.write(`${text}\n`),
     error: (text) => stderr.write(`${text}\n`),

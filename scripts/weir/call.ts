@@ -39,7 +39,7 @@ export async function call({ verb, fields, body: read, as }: Call, { url, token 
   const { path, rest } = fillPath(verb.path, fields);
   const address = new URL(`${url}/api/console${path}`);
   const { query, body } = sentBy({ verb, fields: rest, read });
-  for (const [field, value] of Object.entries(query)) address.searchParams.set(field, String(value));
+  for (const [field, value] of Object.entries(query)) if (value !== undefined) address.searchParams.set(field, String(value));
   const headers = {
     authorization: `Bearer ${token}`,
     accept: verb.progress ? "application/x-ndjson" : "application/json",

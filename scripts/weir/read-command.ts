@@ -20,8 +20,11 @@ type Command =
   | { kind: "call"; verb: RemoteVerb; fields: Record<string, unknown>; as: string | null; json: boolean }
   | { kind: "local"; verb: LocalVerb; fields: Record<string, unknown>; json: boolean };
 
-/** @throws UsageError with the mistake and, for an unknown word, the nearest known one */
-export function readCommand(words: string[]): Command {
+/**
+ * @param hasToolsKey asked of a verb for which a tools key is enough: whether it gets one, which belongs to one workspace
+ * @throws UsageError with the mistake and, for an unknown word, the nearest known one
+ */
+export function readCommand(words: string[], hasToolsKey: () => boolean = () => false): Command {
   if (words.length === 1 && words[0] === "--version") return { kind: "version" };
   const flagsAt = words.findIndex((word) => word.startsWith("-"));
   const names = flagsAt === -1 ? words : words.slice(0, flagsAt);
@@ -34,7 +37,7 @@ export function readCommand(words: string[]): Command {
   const flags = readFlags(verb, [...names.slice(verb.verb === "" ? 1 : 2), ...rest]);
   const { values } = flags;
   if (values["help"] === true) return { kind: "help", verbs: [verb] };
-  const fields = readFields(verb, flags);
+  const fields = readFields(verb, flags, hasToolsKey);
   if (verb.confirm !== undefined && values["yes"] !== true) throw new UsageError(`${verb.confirm}: add --yes to do it`);
   const { as } = values;
   const json = values["json"] === true;
@@ -104,12 +107,18 @@ function readFlags(verb: Verb, words: string[]): { values: Values; operands: str
 }
 
 /** The operand and the flags as fields of the request. @throws UsageError with all that is missing, or the first value of the wrong kind */
-function readFields(verb: Verb, { values, operands }: ReturnType<typeof readFlags>): Record<string, unknown> {
+function readFields(
+  verb: Verb,
+  { values, operands }: ReturnType<typeof readFlags>,
+  hasToolsKey: () => boolean,
+): Record<string, unknown> {
   const { operand, flags } = verb;
   const [given, ...more] = operands;
   const isNeeded = (flag: Flag): boolean =>
     flag.required === true || (flag.requiredUnlessAs === true && values["as"] === undefined);
-  const absent = flags.filter((flag) => isNeeded(flag) && values[flag.name] === undefined);
+  const isKeys = ({ field }: Flag): boolean =>
+    field === "workspace" && verb.takesToolsKey === true && values["as"] === undefined && hasToolsKey();
+  const absent = flags.filter((flag) => isNeeded(flag) && values[flag.name] === undefined && !isKeys(flag));
   const missing = [...(operand && given === undefined ? [operand.placeholder] : []), ...absent.map(usageOf)];
   if (missing.length > 0) {
     const names = [missing.slice(0, -1).join(", "), missing.at(-1)].filter(Boolean).join(" and ");
@@ -228,7 +237,7 @@ const commonFlags: readonly [string, string][] = [
 ];
 
 const environment =
-  "WEIR_URL: address of the service (default http://127.0.0.1:$PORT). WEIR_TOKEN: operator token (default DATA_DIR/operator-token), or WEIR_TOKEN_FILE. WEIR_TOOLS_KEY: tools key, enough for uploads, findings and VEX.";
+  "WEIR_URL: address of the service (default http://127.0.0.1:$PORT). WEIR_TOKEN: operator token (default DATA_DIR/operator-token), or WEIR_TOKEN_FILE. WEIR_TOOLS_KEY: tools key, enough for uploads, findings and VEX of its workspace, which needs no --workspace then.";
 
 /** The usage of one verb, or the list of verbs. */
 export function help(verbs: readonly Verb[]): string {

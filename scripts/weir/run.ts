@@ -28,12 +28,14 @@ interface CommandContext {
   /** @param takesToolsKey whether a tools key is enough for the command */
   service(takesToolsKey: boolean): Service;
   files(): Files;
+  /** Whether a command for which a tools key is enough gets one; absent: it does not. */
+  hasToolsKey?(): boolean;
 }
 
 export async function run(words: string[], context: CommandContext, given: Terminal): Promise<number> {
   const terminal = showingInvisible(given);
   try {
-    const command = readCommand(words);
+    const command = readCommand(words, context.hasToolsKey);
     if (command.kind === "help") {
       terminal.out(onScreen(wrapText, help(command.verbs), terminal));
       return 0;

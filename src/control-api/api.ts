@@ -56,7 +56,7 @@ async function answer(
   using body = bringsBody(request, endpoint) ? await receive(request, endpoint, { door, lane, parts }) : null;
   const bytes = body?.bytes ?? new Uint8Array(0);
   using turn = lane === null ? null : await door.turns.take(lane);
-  const input = await readFields({ request, bytes }, endpoint, parts.clock);
+  const input = withOwnWorkspace(await readFields({ request, bytes }, endpoint, parts.clock), { principal, endpoint });
   const call = { principal, endpoint, input, id: params?.["id"] ?? "", request, server, file: async () => bytes };
   const result = await runEndpoint({ ...call, ...(turn && { turn }) }, parts);
   if (result instanceof Response) return result;
@@ -80,6 +80,16 @@ function requireOpenTo(principal: Principal, { method, path, takesToolsKey }: En
   if (principal.kind === "operator" || principal.toolsKey === undefined || takesToolsKey) return;
   const message = `Cannot ${method} ${path} with a tools key, which opens uploads, projects, findings and VEX: it requires the operator token`;
   throw new DomainError("forbidden", message);
+}
+
+/** A tools key belongs to one workspace, so that its calls need not name it. */
+function withOwnWorkspace(
+  input: Record<string, unknown>,
+  { principal, endpoint: { fields } }: { principal: Principal; endpoint: Endpoint },
+): Record<string, unknown> {
+  const key = principal.kind === "person" ? principal.toolsKey : undefined;
+  const isAsked = key !== undefined && input["workspace"] === undefined && fields.required?.includes("workspace") === true;
+  return isAsked ? { ...input, workspace: key.workspace } : input;
 }
 
 function isSessionOrKey(principal: Principal): boolean {

@@ -177,6 +177,20 @@ describe("a tools key", () => {
     ]);
   });
 
+  test("it needs no workspace in a call, in the query or in the body; the operator token and sessions do", async () => {
+    const token = await keyOf("member@w");
+    expect((await message("POST", "/sboms?project=own", { token, body: bom }))[0]).toBe(201);
+    const { body } = await control.call("GET", "/projects?text=own", { token });
+    expect(objectOf(body)["data"]).toMatchObject([{ name: "own" }]);
+    expect(await message("POST", "/repositories", { token, body: { url: "x" } })).toEqual([
+      400,
+      expect.stringContaining("is not the address of a repository"),
+    ]);
+    expect(await control.refusal("GET", "/projects")).toBe("400 invalid_field workspace");
+    expect(await control.refusal("GET", "/projects", { as: "member@w" })).toBe("400 invalid_field workspace");
+    expect((await message("GET", "/projects?workspace=", { token }))[0]).toBe(403);
+  });
+
   test("it opens its own workspace alone, also where its owner has another, and does not tell which ones exist", async () => {
     await control.workspace("other");
     await control.expect("POST", "/members", { body: { workspace: "other", email: "member@w", role: "admin" } });

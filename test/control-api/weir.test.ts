@@ -216,6 +216,16 @@ describe("the command line as a process", () => {
       expect(await start({ ...at, DATA_DIR: dataDir }, ...findings)).toMatchObject({ code: 0, error: "" });
       const other = await start({ ...at, DATA_DIR: dataDir }, "finding", "list", "--workspace", "W");
       expect([other.code, other.error]).toEqual([1, expect.stringContaining("it opens only the workspace in which it was made")]);
+      expect(await start({ ...at, DATA_DIR: dataDir }, "finding", "list", "--json")).toMatchObject({ code: 0, error: "" });
+    }
+    // With the operator token, or as a member, the workspace has to be named.
+    for (const [environment, ...words] of [
+      [{ ...at, WEIR_TOKEN: operatorToken }, "finding", "list"],
+      [at, "finding", "list", "--as", "member@keyed"],
+      [at, "member", "list"],
+    ] as const) {
+      const asked = await start({ DATA_DIR: folder, ...environment }, ...words);
+      expect([asked.code, asked.error]).toEqual([2, expect.stringContaining("--workspace TEXT is missing")]);
     }
     for (const words of [
       ["workspace", "list"],

@@ -30,7 +30,11 @@ export class Weir implements AsyncDisposable {
     };
     outcome.code = await run(
       words,
-      { service: () => ({ url: this.url, token: this.token }), files: () => ({ catalogDir: "./catalog-data" }) },
+      {
+        service: () => ({ url: this.url, token: this.token }),
+        files: () => ({ catalogDir: "./catalog-data" }),
+        hasToolsKey: () => this.token !== operatorToken,
+      },
       terminal,
     );
     return outcome;

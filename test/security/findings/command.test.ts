@@ -335,27 +335,27 @@ test("imported EPSS scores and CISA's catalog rank open findings, and a newer fi
   expect(await line.weir.run("exploits", "import")).toMatchObject({ code: 2 });
 });
 
-test("a tools key in place of the operator token is enough for gates, lists, decisions and VEX of its workspace", async () => {
+test("a tools key in place of the operator token is enough for gates, lists, decisions and VEX of its workspace, which is not named", async () => {
   const { weir, control, folder } = line;
   const made = await control.key("w", { kind: "tools" });
   await using keyed = new Weir(control);
   keyed.token = made.key;
-  const uploading = keyed.run("sbom", "upload", bom, ...inW, "--project", "keyed", "--fail-on", "high", "--json");
+  const uploading = keyed.run("sbom", "upload", bom, "--project", "keyed", "--fail-on", "high", "--json");
   await until(async () => (await line.database.sql`SELECT FROM projects WHERE scan_status = 'pending'`).length > 0);
   await world.scan();
   expect((await uploading).code).toBe(3);
   const checkout = join(folder, "checkout");
   await mkdir(checkout);
   await writeFile(join(checkout, "requirements.txt"), "jinja2==2.11.2\n");
-  const imported = await keyed.run("repository", "import", checkout, ...inW, "--project", "keyed-too", "--json");
+  const imported = await keyed.run("repository", "import", checkout, "--project", "keyed-too", "--json");
   expect([imported.code, JSON.parse(imported.out)]).toMatchObject([0, { project: "keyed-too" }]);
   const vex = join(folder, "keyed.json");
   for (const words of [
-    ["vex", "export", ...inW, "--project", "keyed", "--output", vex],
-    ["vex", "import", vex, ...inW, "--project", "keyed"],
-    ["finding", "list", ...inW, "--project", "keyed", "--format", "sarif"],
-    ["finding", "urgent", ...inW],
-    ["project", "list", ...inW],
+    ["vex", "export", "--project", "keyed", "--output", vex],
+    ["vex", "import", vex, "--project", "keyed"],
+    ["finding", "list", "--project", "keyed", "--format", "sarif"],
+    ["finding", "urgent"],
+    ["project", "list"],
   ])
     expect([words[1], (await keyed.run(...words)).code]).toEqual([words[1], 0]);
   const [own] = (await weir.json("audit", "list", ...inW, "--limit", "1"))["data"] as unknown[];
