@@ -59,7 +59,7 @@ export function rowOf(connector: Connector, catalog: Pick<ConnectorCatalog, "gra
 }
 
 /** Connectors whose credentials are tested by code, in connections/probes.ts. */
-export const testedByCode: readonly string[] = ["datadog", "google-workspace", "jira", "microsoft-entra-id", "okta"];
+export const testedByCode: readonly string[] = ["datadog", "github", "google-workspace", "jira", "microsoft-entra-id", "okta"];
 
 /** Whether the credentials of at least one set can be tested. */
 export function isTestable({ id, credential_sets: sets }: Pick<ConnectorRow, "id" | "credential_sets">): boolean {

@@ -263,7 +263,7 @@ function requireSource({ earlyAccess }: PeopleWorkspace, row: store.ConnectionRo
   const message =
     needed === undefined
       ? `Weir reads no people of "${row.connector}"`
-      : `Cannot read people with these credentials: the fields ${needed.join(", ")} are needed`;
+      : `Cannot read people with these credentials: the fields ${needed.map((fields) => fields.join(", ")).join(", or ")} are needed`;
   throw new DomainError("conflict", message);
 }
 

@@ -76,6 +76,16 @@ export function valueOf(credentials: Credentials): (key: string) => string {
   };
 }
 
+/** A field that the form may leave empty; null: it is. */
+export function optionalValue(value: (key: string) => string, key: string): string | null {
+  try {
+    return value(key);
+  } catch (error) {
+    if (error instanceof CredentialError) return null;
+    throw error;
+  }
+}
+
 /** What a header can carry, and nothing breaks out of. */
 const printable = /^[\u0021-\u007e]+$/;
 

@@ -9,7 +9,15 @@ import { createPrivateKey, sign, type KeyObject } from "node:crypto";
 import type { Clock } from "../../kernel/clock.ts";
 import type { ConnectorRow } from "../catalog/row.ts";
 import { probeOf } from "./declared-probe.ts";
-import { CredentialError, headerText, type Probe, callWithToken, vendorOrigin, type TokenRequest } from "./probe.ts";
+import {
+  CredentialError,
+  headerText,
+  optionalValue,
+  type Probe,
+  callWithToken,
+  vendorOrigin,
+  type TokenRequest,
+} from "./probe.ts";
 
 /** https://docs.datadoghq.com/getting_started/site/ */
 const datadogSites = [
@@ -45,7 +53,6 @@ const datadog: Probe = {
 /** Used instead of the file's `token_uri`: the assertion is valid only for this address. */
 const googleTokenUrl = "https://oauth2.googleapis.com/token";
 const googleScope = "https://www.googleapis.com/auth/admin.directory.user.readonly";
-const googleAssertionSeconds = 300;
 const googleField = "credentials";
 
 /** A signed service account: https://developers.google.com/identity/protocols/oauth2/service-account#httprest */
@@ -62,18 +69,16 @@ const googleWorkspace: Probe = {
 /** Asks for a token that reads the directory's users as the administrator. @throws CredentialError */
 export function googleToken(value: (key: string) => string, clock: Clock): TokenRequest {
   const { email, keyId, key } = readAccount(value(googleField));
-  const now = Math.floor(clock.now() / 1_000);
   const claims = {
     iss: email,
     sub: value("administrator_email"),
     scope: googleScope,
     aud: googleTokenUrl,
-    iat: now,
-    exp: now + googleAssertionSeconds,
+    ...validFrom(nowIn(clock)),
   };
   const grant = {
     grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-    assertion: signed({ header: { alg: "RS256", typ: "JWT", ...(keyId !== null && { kid: keyId }) }, claims, key }),
+    assertion: signed({ keyId, claims, key }),
   };
   return { tokenUrl: new URL(googleTokenUrl), grant };
 }
@@ -100,10 +105,44 @@ function readAccount(text: string): ServiceAccount {
   return { email, keyId: typeof keyId === "string" ? keyId : null, key };
 }
 
-/** A JSON Web Token (RFC 7519) with RS256. */
-function signed({ header, claims, key }: { header: object; claims: object; key: KeyObject }): string {
+interface Signing {
+  claims: object;
+  /** RSA, or the elliptic curve P-256. */
+  key: KeyObject;
+  /** null: the vendor tries the keys that it has. */
+  keyId: string | null;
+}
+
+/** A JSON Web Token (RFC 7519) with RS256 or ES256. */
+function signed({ claims, key, keyId }: Signing): string {
+  const alg = key.asymmetricKeyType === "rsa" ? "RS256" : "ES256";
+  const header = { alg, typ: "JWT", ...(keyId !== null && { kid: keyId }) };
   const encoded = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".");
-  return `${encoded}.${sign("sha256", Buffer.from(encoded), key).toString("base64url")}`;
+  return `${encoded}.${sign("sha256", Buffer.from(encoded), { key, dsaEncoding: "ieee-p1363" }).toString("base64url")}`;
+}
+
+function nowIn(clock: Clock): number {
+  return Math.floor(clock.now() / 1_000);
+}
+
+const assertionSeconds = 300;
+
+function validFrom(seconds: number): { iat: number; exp: number } {
+  return { iat: seconds, exp: seconds + assertionSeconds };
+}
+
+/** @param text a key as PEM, or as a JSON Web Key (RFC 7517), which may have its id @throws CredentialError */
+function privateKeyIn(field: string, text: string): { key: KeyObject; keyId: string | null } {
+  try {
+    const jwk = text.trimStart().startsWith("{") ? { ...JSON.parse(text) } : null;
+    const key = createPrivateKey(jwk === null ? text : { key: jwk, format: "jwk" });
+    const isP256 = key.asymmetricKeyType === "ec" && key.asymmetricKeyDetails?.namedCurve === "prime256v1";
+    const keyId: unknown = jwk?.["kid"];
+    if (key.asymmetricKeyType === "rsa" || isP256) return { key, keyId: typeof keyId === "string" ? keyId : null };
+  } catch {
+    // The sentence below says what is needed, and nothing of the key.
+  }
+  throw new CredentialError(field, "a private key is needed, RSA or P-256, as PEM or as a JSON Web Key");
 }
 
 /** Basic: https://developer.atlassian.com/cloud/jira/platform/basic-auth-for-rest-apis/ */
@@ -157,12 +196,86 @@ const okta: Probe = {
 
 /** @throws CredentialError */
 export function oktaAccess(value: (key: string) => string): { origin: URL; headers: Record<string, string> } {
-  const origin = vendorOrigin({ field: "okta_domain", text: value("okta_domain"), ends: oktaDomains });
   const headers = { accept: "application/json", authorization: `SSWS ${headerText("api_token", value("api_token"))}` };
-  return { origin, headers };
+  return { origin: oktaOrigin(value), headers };
 }
 
-export const probes: readonly Probe[] = [datadog, googleWorkspace, jira, microsoftEntraId, okta];
+/** @throws CredentialError */
+export function oktaOrigin(value: (key: string) => string): URL {
+  return vendorOrigin({ field: "okta_domain", text: value("okta_domain"), ends: oktaDomains });
+}
+
+/** A service app with a private key: https://developer.okta.com/docs/guides/implement-oauth-for-okta-serviceapp/main/ */
+const oktaApp: Probe = {
+  connector: "okta",
+  needs: ["okta_domain", "client_id", "private_key"],
+  async call(value, { probeFetch, clock }) {
+    return callWithToken({ ...oktaToken(value, clock), url: new URL("/api/v1/users?limit=1", oktaOrigin(value)) }, probeFetch);
+  },
+};
+
+/** Asks for a token that reads users. @throws CredentialError */
+export function oktaToken(value: (key: string) => string, clock: Clock): TokenRequest {
+  const tokenUrl = new URL("/oauth2/v1/token", oktaOrigin(value));
+  const { key, keyId } = privateKeyIn("private_key", value("private_key"));
+  const id = value("client_id");
+  const claims = { iss: id, sub: id, aud: tokenUrl.href, ...validFrom(nowIn(clock)) };
+  const grant = {
+    grant_type: "client_credentials",
+    scope: "okta.users.read",
+    client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+    client_assertion: signed({ claims, key, keyId: optionalValue(value, "private_key_id") ?? keyId }),
+  };
+  return { tokenUrl, grant };
+}
+
+/** An app that is installed in the organization: https://docs.github.com/en/rest/apps/apps */
+const gitHubApp: Probe = {
+  connector: "github",
+  needs: ["github_app_id", "github_app_private_key", "organization"],
+  lacksGrant: [404],
+  async call(value, { probeFetch, clock }) {
+    const url = gitHubInstallation(gitHubOrganizations("organization", value("organization"), 1)[0] ?? "");
+    return probeFetch({ method: "GET", url, headers: gitHubAppHeaders(value, clock) });
+  },
+};
+
+const gitHub = "https://api.github.com";
+
+export function gitHubInstallation(organization: string): URL {
+  return new URL(`${gitHub}/orgs/${organization}/installation`);
+}
+
+/**
+ * As the app itself, which is valid for minutes; the minute before allows for another clock.
+ * Source: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
+ * @throws CredentialError
+ */
+export function gitHubAppHeaders(value: (key: string) => string, clock: Clock): Record<string, string> {
+  const { key } = privateKeyIn("github_app_private_key", value("github_app_private_key"));
+  if (key.asymmetricKeyType !== "rsa") throw new CredentialError("github_app_private_key", "an RSA key is needed");
+  const claims = { iss: value("github_app_id"), ...validFrom(nowIn(clock) - 60) };
+  return gitHubHeaders(signed({ claims, key, keyId: null }));
+}
+
+export function gitHubHeaders(token: string): Record<string, string> {
+  return {
+    accept: "application/vnd.github+json",
+    authorization: `Bearer ${token}`,
+    "x-github-api-version": "2022-11-28",
+  };
+}
+
+/** @throws CredentialError for what is no name, and for too many */
+export function gitHubOrganizations(field: string, text: string, max: number): string[] {
+  const names = [...new Set(text.split(/[\s,;]+/).filter((name) => name !== ""))];
+  const areNames = names.every((name) => /^[a-z0-9][a-z0-9-]{0,38}$/i.test(name));
+  if (areNames && names.length > 0 && names.length <= max) return names;
+  const needed = max === 1 ? "the name of an organization is" : `names of 1 to ${max} organizations are`;
+  throw new CredentialError(field, `${needed} needed${max === 1 ? "" : ", separated by commas"}`);
+}
+
+export const probes: readonly Probe[] = [datadog, gitHubApp, googleWorkspace, jira, microsoftEntraId, okta, oktaApp];
 
 interface Tested {
   /** Its id. */

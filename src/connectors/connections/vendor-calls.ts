@@ -44,10 +44,24 @@ export class VendorCalls {
     return this.#parts.clock;
   }
 
+  get(url: URL, headers: Record<string, string>): Promise<VendorAnswer> {
+    return this.#repeated({ method: "GET", url, headers });
+  }
+
+  /** For what changes nothing, such as a token that ends by itself. */
+  post(url: URL, { headers, json }: { headers: Record<string, string>; json: object }): Promise<VendorAnswer> {
+    return this.#repeated({
+      method: "POST",
+      url,
+      headers: { ...headers, "content-type": "application/json" },
+      body: JSON.stringify(json),
+    });
+  }
+
   /** Repeats what the vendor puts off, as often and as long as the bounds allow. */
-  async get(url: URL, headers: Record<string, string>): Promise<VendorAnswer> {
+  async #repeated(request: Parameters<ProbeFetch>[0]): Promise<VendorAnswer> {
     for (;;) {
-      const { status, headers: answered, body } = await this.#send({ method: "GET", url, headers });
+      const { status, headers: answered, body } = await this.#send(request);
       const answer = { status, headers: answered, json: jsonIn(body) };
       const waitMs = waitOf(answer, { nowMs: this.clock.now(), retries: this.#retries });
       if (waitMs === null || !this.#mayWait(waitMs)) return answer;
@@ -67,6 +81,8 @@ export class VendorCalls {
     const json = jsonIn(Buffer.from(answer.body));
     const code = isJsonObject(json) ? json["error"] : null;
     if (code === "unauthorized_client" || code === "invalid_scope") throw lacksGrant(answer.status, right);
+    // https://www.rfc-editor.org/rfc/rfc9449#section-5
+    if (code === "invalid_dpop_proof" || code === "use_dpop_nonce") throw lacksGrant(answer.status, "an app without DPoP");
     throw vendorRefusal({ status: answer.status, headers: {}, json }, right);
   }
 

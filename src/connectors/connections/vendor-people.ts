@@ -6,8 +6,18 @@
  */
 import { isJsonObject, type JsonObject } from "../../http/json.ts";
 import * as limits from "../limits.ts";
-import { CredentialError, headerText, VendorError } from "./probe.ts";
-import { entraToken, googleToken, oktaAccess } from "./probes.ts";
+import { headerText, VendorError } from "./probe.ts";
+import {
+  entraToken,
+  gitHubAppHeaders,
+  gitHubHeaders,
+  gitHubInstallation,
+  gitHubOrganizations,
+  googleToken,
+  oktaAccess,
+  oktaOrigin,
+  oktaToken,
+} from "./probes.ts";
 import type { PersonState } from "./schema.ts";
 import {
   lacksGrant,
@@ -98,8 +108,14 @@ class Gathered {
   }
 }
 
-async function gather(list: PagedList, into: Gathered, { calls, read }: { calls: VendorCalls; read(page: unknown): Person[] }) {
-  for await (const page of pagesOf(list, calls)) if (!into.add(read(page))) return;
+/** @returns whether there is room for more */
+async function gather(
+  list: PagedList,
+  into: Gathered,
+  { calls, read }: { calls: VendorCalls; read(page: unknown): Person[] },
+): Promise<boolean> {
+  for await (const page of pagesOf(list, calls)) if (!into.add(read(page))) return false;
+  return true;
 }
 
 // Okta
@@ -116,27 +132,47 @@ const oktaStates: Readonly<Record<string, PersonState>> = {
   DEPROVISIONED: "disabled",
 };
 
-/**
- * https://developer.okta.com/docs/api/openapi/okta-management/management/tag/User/#tag/User/operation/listUsers: without a filter, the list
- * leaves out those who are deprovisioned. `okta-response` leaves out of each row what is not read.
- */
+const oktaList = "GET /api/v1/users";
+const oktaRight = "an admin role that may view users, such as Read-only Administrator";
+
 const okta: PeopleSource = {
   connector: "okta",
   needs: ["okta_domain", "api_token"],
-  list: "GET /api/v1/users",
+  list: oktaList,
+  read: (value, calls) => readOkta({ ...oktaAccess(value), right: oktaRight }, calls),
+};
+
+const oktaApp: PeopleSource = {
+  connector: "okta",
+  needs: ["okta_domain", "client_id", "private_key"],
+  list: oktaList,
   async read(value, calls) {
-    const { origin, headers } = oktaAccess(value);
-    const list = {
-      url: new URL("/api/v1/users?limit=200", origin),
-      headers: { ...headers, "content-type": "application/json; okta-response=omitCredentials,omitCredentialsLinks" },
-      right: "an admin role that may view users, such as Read-only Administrator",
-      next: linkedPage,
-    };
-    const people = new Gathered();
-    await gather(list, people, { calls, read: (page) => rowsIn(page).map(oktaPerson) });
-    return people.found("Okta’s list does not tell it: Okta lists factors of one person at a time");
+    const right = `the scope okta.users.read, and ${oktaRight}`;
+    const headers = bearer(await calls.token(oktaToken(value, calls.clock), right));
+    return readOkta({ origin: oktaOrigin(value), headers, right }, calls);
   },
 };
+
+/**
+ * https://developer.okta.com/docs/api/openapi/okta-management/management/tag/User/#tag/User/operation/listUsers: without a filter, the list
+ * leaves out those who are deprovisioned, so they are asked for too. `okta-response` leaves out of each row what is not read.
+ */
+async function readOkta(
+  { origin, headers, right }: { origin: URL; headers: Record<string, string>; right: string },
+  calls: VendorCalls,
+): Promise<FoundPeople> {
+  const people = new Gathered();
+  for (const filter of ["", `&filter=${encodeURIComponent('status eq "DEPROVISIONED"')}`]) {
+    const list = {
+      url: new URL(`/api/v1/users?limit=200${filter}`, origin),
+      headers: { ...headers, "content-type": "application/json; okta-response=omitCredentials,omitCredentialsLinks" },
+      right,
+      next: linkedPage,
+    };
+    if (!(await gather(list, people, { calls, read: (page) => rowsIn(page).map(oktaPerson) }))) break;
+  }
+  return people.found("Okta’s list does not tell it: Okta lists factors of one person at a time");
+}
 
 function oktaPerson(row: JsonObject): Person {
   const { profile, status } = row;
@@ -242,7 +278,10 @@ function addFactors(page: unknown, people: Gathered): void {
 // GitHub
 
 const gitHub = "https://api.github.com";
+const gitHubList = "GET /orgs/{org}/members";
 const gitHubRight = "a token of a member of the organization, with Members: Read (read:org of a classic token)";
+const gitHubAppRight = "an app that is installed in the organization, with Members: Read";
+const gitHubFactors = "GitHub tells it to owners of the organization alone";
 
 /**
  * https://docs.github.com/en/rest/orgs/members: who is no member is shown only those that made their membership public, so the membership
@@ -251,58 +290,94 @@ const gitHubRight = "a token of a member of the organization, with Members: Read
 const github: PeopleSource = {
   connector: "github",
   needs: ["personal_access_token", "orgs"],
-  list: "GET /orgs/{org}/members",
+  list: gitHubList,
   async read(value, calls) {
-    const token = headerText("personal_access_token", value("personal_access_token"));
-    const headers = {
-      accept: "application/vnd.github+json",
-      authorization: `Bearer ${token}`,
-      "x-github-api-version": "2022-11-28",
-    };
+    const headers = gitHubHeaders(headerText("personal_access_token", value("personal_access_token")));
     const people = new Gathered();
-    for (const organization of organizationsIn(value("orgs"))) await readOrganization(organization, people, { headers, calls });
-    return people.found("GitHub tells it to owners of the organization alone");
+    for (const organization of gitHubOrganizations("orgs", value("orgs"), limits.peopleOrganizationsMax)) {
+      const isOwner = await ownsOrganization(organization, { headers, calls });
+      const asked = { organization, headers, right: gitHubRight };
+      const logins = await readMembers(asked, people, calls);
+      if (isOwner) await readFactors(asked, { logins, people, calls });
+    }
+    return people.found(gitHubFactors);
   },
 };
 
-function organizationsIn(text: string): string[] {
-  const names = [...new Set(text.split(/[\s,;]+/).filter((name) => name !== ""))];
-  const areNames = names.every((name) => /^[a-z0-9][a-z0-9-]{0,38}$/i.test(name));
-  if (areNames && names.length > 0 && names.length <= limits.peopleOrganizationsMax) return names;
-  throw new CredentialError(
-    "orgs",
-    `names of 1 to ${limits.peopleOrganizationsMax} organizations are needed, separated by commas`,
-  );
+/**
+ * The app gets a token of its installation that may read members and nothing else:
+ * https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
+ */
+const githubApp: PeopleSource = {
+  connector: "github",
+  needs: ["github_app_id", "github_app_private_key", "organization"],
+  list: gitHubList,
+  async read(value, calls) {
+    const [organization = ""] = gitHubOrganizations("organization", value("organization"), 1);
+    const headers = await installationHeaders(gitHubInstallation(organization), gitHubAppHeaders(value, calls.clock), calls);
+    const people = new Gathered();
+    await readMembers({ organization, headers, right: gitHubAppRight }, people, calls);
+    return people.found(gitHubFactors);
+  },
+};
+
+/** @throws VendorError */
+async function installationHeaders(
+  url: URL,
+  headers: Record<string, string>,
+  calls: VendorCalls,
+): Promise<Record<string, string>> {
+  const installed = await calls.get(url, headers);
+  if (installed.status === 404) throw lacksGrant(installed.status, gitHubAppRight);
+  if (installed.status !== 200) throw vendorRefusal(installed, gitHubAppRight);
+  const id = isJsonObject(installed.json) ? installed.json["id"] : null;
+  if (!Number.isSafeInteger(id)) throw wrongForm();
+  const tokenUrl = new URL(`${gitHub}/app/installations/${String(id)}/access_tokens`);
+  const answer = await calls.post(tokenUrl, { headers, json: { permissions: { members: "read" } } });
+  // 422: the installation lacks the permission that is asked for.
+  if (answer.status === 422) throw lacksGrant(answer.status, gitHubAppRight);
+  if (answer.status !== 201) throw vendorRefusal(answer, gitHubAppRight);
+  const token = textAt(answer.json, "token");
+  if (token === null || !/^[\u0021-\u007e]+$/.test(token)) throw wrongForm();
+  return gitHubHeaders(token);
 }
 
-async function readOrganization(
-  organization: string,
-  people: Gathered,
-  { headers, calls }: { headers: Record<string, string>; calls: VendorCalls },
-): Promise<void> {
-  const isOwner = await ownsOrganization(organization, { headers, calls });
-  const list = (query: string): PagedList => ({
-    url: new URL(`${gitHub}/orgs/${organization}/members?per_page=100${query}`),
-    headers,
-    right: gitHubRight,
-    next: linkedPage,
-  });
-  const logins = (page: unknown) => rowsIn(page).map((row) => loginIn(row, "login"));
-  const members: string[] = [];
+interface AskedOrganization {
+  organization: string;
+  headers: Record<string, string>;
+  right: string;
+}
+
+function membersOf({ organization, headers, right }: AskedOrganization, query = ""): PagedList {
+  const url = new URL(`${gitHub}/orgs/${organization}/members?per_page=100${query}`);
+  return { url, headers, right, next: linkedPage };
+}
+
+const memberLogins = (page: unknown): string[] => rowsIn(page).map((row) => loginIn(row, "login"));
+
+/** @returns the logins */
+async function readMembers(asked: AskedOrganization, people: Gathered, calls: VendorCalls): Promise<string[]> {
+  const logins: string[] = [];
   const read = (page: unknown): Person[] =>
-    logins(page).map((login) => {
-      members.push(login);
+    memberLogins(page).map((login) => {
+      logins.push(login);
       return { login, state: "active", secondFactor: null };
     });
-  await gather(list(""), people, { calls, read });
-  if (!isOwner) return;
+  await gather(membersOf(asked), people, { calls, read });
+  return logins;
+}
+
+async function readFactors(
+  asked: AskedOrganization,
+  { logins, people, calls }: { logins: readonly string[]; people: Gathered; calls: VendorCalls },
+): Promise<void> {
   const without = new Set<string>();
   const isTold = await toldFactors(async () => {
-    for await (const page of pagesOf(list("&filter=2fa_disabled"), calls))
-      for (const login of logins(page)) without.add(login.toLowerCase());
+    for await (const page of pagesOf(membersOf(asked, "&filter=2fa_disabled"), calls))
+      for (const login of memberLogins(page)) without.add(login.toLowerCase());
   });
   if (!isTold) return;
-  for (const login of members) {
+  for (const login of logins) {
     const person = people.find(login);
     if (person !== undefined) person.secondFactor = !without.has(login.toLowerCase());
   }
@@ -323,7 +398,7 @@ async function ownsOrganization(
   return role === "admin";
 }
 
-const sources: readonly PeopleSource[] = [github, googleWorkspace, microsoftEntraId, okta];
+const sources: readonly PeopleSource[] = [github, githubApp, googleWorkspace, microsoftEntraId, okta, oktaApp];
 
 /** @returns undefined: Weir does not read people with these fields */
 export function peopleSourceFor({
@@ -336,7 +411,8 @@ export function peopleSourceFor({
   return sources.find((source) => source.connector === connector && source.needs.every((key) => fields.includes(key)));
 }
 
-/** The fields that a connection needs for a reading; undefined: Weir reads no people of the vendor. */
-export function peopleFieldsOf(connector: string): readonly string[] | undefined {
-  return sources.find((source) => source.connector === connector)?.needs;
+/** The fields that a connection needs for a reading, for each way to sign in; undefined: Weir reads no people of the vendor. */
+export function peopleFieldsOf(connector: string): readonly (readonly string[])[] | undefined {
+  const ways = sources.filter((source) => source.connector === connector);
+  return ways.length === 0 ? undefined : ways.map(({ needs }) => needs);
 }

@@ -1,8 +1,21 @@
 /** Failures at a vendor: each has its own outcome, the last good reading stays, and no text of the vendor appears. */
+import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import * as limits from "../../../src/connectors/limits.ts";
 import { oneDatabase } from "../../support/servers/databases.ts";
-import { entra, github, google, goodVendors, link, okta, PeopleWorld, person, refusing, type Form } from "./people-world.ts";
+import {
+  entra,
+  github,
+  gitHubAppForm,
+  google,
+  link,
+  okta,
+  oktaAppForm,
+  PeopleWorld,
+  person,
+  refusing,
+  type Form,
+} from "./people-world.ts";
 import { tokenVendor, type Vendor } from "./vendor-stub.ts";
 
 describe.each(oneDatabase)("people of a connection on $name", ({ open }) => {
@@ -13,17 +26,76 @@ describe.each(oneDatabase)("people of a connection on $name", ({ open }) => {
   beforeEach(() => world.refresh());
   afterAll(() => world[Symbol.asyncDispose]());
 
-  const page = (headers: Record<string, string> = {}, rows: unknown = []): Vendor => {
-    return () => Response.json(rows, { headers });
+  /** @param posted the status of the answer to what is posted */
+  const page = (headers: Record<string, string> = {}, rows: unknown = [], posted = 200): Vendor => {
+    return ({ method }) => Response.json(rows, { headers, status: method === "POST" ? posted : 200 });
   };
+  const curve = (namedCurve: string) =>
+    generateKeyPairSync("ec", { namedCurve }).privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const [ec, p384] = [curve("P-256"), curve("P-384")];
   const googleError = (reason: string) => ({ error: { code: 403, message: "canary", errors: [{ domain: "global", reason }] } });
   const tokenRefusal = (error: string, status: number): Vendor => {
     return ({ method }) => (method === "POST" ? Response.json({ error, error_description: "canary" }, { status }) : undefined);
   };
 
+  test("of a vendor that answers without an end are not read, and the answer is cut off", async () => {
+    const id = await world.connect("okta", okta);
+    const piece = new Uint8Array(1024 * 1024).fill(0x20);
+    let sent = 0;
+    world.vendors = [
+      () => {
+        const pull = (body: ReadableStreamDefaultController): void => {
+          if (++sent < 2_048) body.enqueue(piece);
+          else body.close();
+        };
+        return new Response(new ReadableStream({ pull }));
+      },
+    ];
+    expect((await world.read(id))["failure"]).toMatchObject({
+      outcome: "unreachable",
+      message: expect.stringContaining("too large"),
+    });
+    expect(sent).toBeLessThan(256);
+  });
+
   test.each<[string, string, Form, Vendor[], string, string]>([
     ["refused credentials", "okta", okta, [refusing(401)], "refused", "refused the credentials"],
     ["a missing role", "okta", okta, [refusing(403)], "lacks_grant", "Read-only Administrator"],
+    ["an app that Okta does not know", "okta", oktaAppForm, [tokenRefusal("invalid_client", 401)], "refused", "refused"],
+    ["a scope that is missing", "okta", oktaAppForm, [tokenRefusal("invalid_scope", 400)], "lacks_grant", "okta.users.read"],
+    ["an app that demands DPoP", "okta", oktaAppForm, [tokenRefusal("invalid_dpop_proof", 400)], "lacks_grant", "without DPoP"],
+    ["a key that is none", "okta", { ...oktaAppForm, private_key: "canary" }, [], "unusable", '"private_key"'],
+    ["a key of another curve", "okta", { ...oktaAppForm, private_key: p384 }, [], "unusable", "RSA or P-256"],
+    ["a key that GitHub cannot use", "github", { ...gitHubAppForm, github_app_private_key: ec }, [], "unusable", "RSA"],
+    ["two organizations of an app", "github", { ...gitHubAppForm, organization: "a, b" }, [], "unusable", '"organization"'],
+    ["an app that is not installed", "github", gitHubAppForm, [refusing(404)], "lacks_grant", "installed in the organization"],
+    ["an app that may not read members", "github", gitHubAppForm, [page({}, { id: 5 }, 422)], "lacks_grant", "Members: Read"],
+    ["an app that is suspended", "github", gitHubAppForm, [page({}, { id: 5 }, 403)], "lacks_grant", "Members: Read"],
+    ["an installation without an id", "github", gitHubAppForm, [page({}, { id: "../5" })], "unexpected", "not the list"],
+    [
+      "a token with a line break",
+      "github",
+      gitHubAppForm,
+      [page({}, { id: 5, token: "a\r\nhost: thief.example" }, 201)],
+      "unexpected",
+      "not the list",
+    ],
+    [
+      "a redirect into the own network",
+      "okta",
+      okta,
+      [refusing(302, {}, { location: "http://169.254.169.254/latest/meta-data" })],
+      "unexpected",
+      "status 302",
+    ],
+    [
+      "a token’s redirect into the own network",
+      "okta",
+      oktaAppForm,
+      [() => new Response(null, { status: 307, headers: { location: "http://169.254.169.254/latest" } })],
+      "unexpected",
+      "status 307",
+    ],
     ["a moved address", "okta", okta, [refusing(404)], "unexpected", "no such list"],
     ["a redirect", "okta", okta, [refusing(302, {}, { location: "https://acme.okta.com/" })], "unexpected", "status 302"],
     ["too many requests for long", "okta", okta, [refusing(429, {}, { "retry-after": "3600" })], "rate_limited", "too many"],
@@ -172,7 +244,7 @@ describe.each(oneDatabase)("people of a connection on $name", ({ open }) => {
       const audit = await world.control.list("/audit?event=connection.people.read&limit=1");
       expect(audit).toMatchObject([{ changes: { outcome: { to: outcome } } }]);
       expect(JSON.stringify([reading, audit, world.control.logged])).not.toContain("canary");
-      world.vendors = goodVendors();
+      world.restoreVendors();
       if (outcome !== "unusable") expect(await world.read(id)).toMatchObject({ failure: null, current: true });
     },
   );

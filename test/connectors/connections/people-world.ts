@@ -6,8 +6,10 @@ import { Control } from "../../support/control.ts";
 import type { TestDatabase } from "../../support/servers/databases.ts";
 import {
   entraPeople,
+  gitHubApp,
   gitHubPeople,
   googlePeople,
+  oktaApp,
   oktaPeople,
   startVendorStub,
   tokenVendor,
@@ -20,6 +22,23 @@ export type Form = Record<string, string>;
 export const okta: Form = { okta_domain: "acme.okta.com", api_token: "right" };
 export const entra: Form = { entra_tenant_id: "tenant-1", entra_client_id: "client", entra_client_secret: "right & proper" };
 export const github: Form = { personal_access_token: "right", orgs: "acme, guests" };
+const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+const p256 = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+/** Keys as people paste them, each with the vendor that knows it. */
+export const oktaKeys = {
+  "PEM with RSA": { key: rsa, text: rsa.export({ type: "pkcs8", format: "pem" }).toString() },
+  "a JSON Web Key with RSA": { key: rsa, text: JSON.stringify({ ...rsa.export({ format: "jwk" }), kid: "key-1" }) },
+  "a JSON Web Key of P-256": { key: p256, text: JSON.stringify({ ...p256.export({ format: "jwk" }), kid: "key-1" }) },
+};
+/** As GitHub writes it. */
+export const gitHubKey = { key: rsa, text: rsa.export({ type: "pkcs1", format: "pem" }).toString() };
+export const oktaAppForm: Form = {
+  okta_domain: "acme.okta.com",
+  client_id: "0oa1",
+  private_key_id: "key-1",
+  private_key: oktaKeys["PEM with RSA"].text,
+};
+export const gitHubAppForm: Form = { github_app_id: "77", github_app_private_key: gitHubKey.text, organization: "acme" };
 export const google: Form = {
   customer_id: "C01",
   administrator_email: "admin@acme.example",
@@ -35,11 +54,11 @@ export const staff: [string, string][] = [
   ["new@acme.example", "STAGED"],
   ["out@acme.example", "LOCKED_OUT"],
   ["off@acme.example", "SUSPENDED"],
+  ["gone@acme.example", "DEPROVISIONED"],
+  ["left@acme.example", "DEPROVISIONED"],
+  ["past@acme.example", "DEPROVISIONED"],
   ["odd@acme.example", "A_LATER_STATE"],
 ];
-
-/** Vendors as they are when nothing is wrong. */
-export const goodVendors = (): Vendor[] => [tokenVendor, oktaPeople(staff), googlePeople, entraPeople(true), gitHubPeople];
 
 /** A vendor that refuses what is read. */
 export function refusing(status: number, body: unknown = { error: "canary" }, headers: Record<string, string> = {}): Vendor {
@@ -75,13 +94,23 @@ export class PeopleWorld implements AsyncDisposable {
   /** Vendors that answer well, and a workspace that may read again. */
   refresh(): void {
     this.stub.asked.length = 0;
-    this.vendors = goodVendors();
+    this.restoreVendors();
     this.control.callVendors = this.stub.callVendors;
     this.control.clock.advance(quotaHourMs);
   }
 
+  /** Vendors as they are when nothing is wrong. */
+  restoreVendors(): void {
+    const apps = [oktaApp(() => rsa, "key-1", this.nowSeconds), gitHubApp(rsa, this.nowSeconds)];
+    this.vendors = [...apps, tokenVendor, oktaPeople(staff), googlePeople, entraPeople(true), gitHubPeople];
+  }
+
+  readonly nowSeconds = (): number => Math.floor(this.control.clock.now() / 1_000);
+
   async connect(connector: string, credentials: Form, workspace = "acme"): Promise<string> {
-    const made = await this.control.expect("POST", "/connections", { body: { workspace, connector, credentials } });
+    const isApp = "private_key" in credentials || "github_app_id" in credentials;
+    const body = { workspace, connector, credentials, credential_set: isApp ? 1 : 0 };
+    const made = await this.control.expect("POST", "/connections", { body });
     return String(made["id"]);
   }
 

@@ -7,8 +7,22 @@ import { objectOf } from "../../support/control.ts";
 import { oneDatabase } from "../../support/servers/databases.ts";
 import { until } from "../../support/until.ts";
 import { Weir } from "../../support/weir.ts";
-import { entra, github, google, link, okta, PeopleWorld, person, refusing, staff, type Form } from "./people-world.ts";
-import { entraPeople, oktaPeople, tokenVendor, type Vendor } from "./vendor-stub.ts";
+import {
+  entra,
+  github,
+  gitHubAppForm,
+  google,
+  link,
+  okta,
+  oktaAppForm,
+  oktaKeys,
+  PeopleWorld,
+  person,
+  refusing,
+  staff,
+  type Form,
+} from "./people-world.ts";
+import { entraPeople, oktaApp, oktaPeople, tokenVendor, type Vendor } from "./vendor-stub.ts";
 
 describe.each(oneDatabase)("the people of a connection on $name", ({ open }) => {
   let world: PeopleWorld;
@@ -26,10 +40,13 @@ describe.each(oneDatabase)("the people of a connection on $name", ({ open }) => 
       "GET /api/v1/users",
       [
         person("Amy@acme.example", "active", null),
+        person("gone@acme.example", "disabled", null),
+        person("left@acme.example", "disabled", null),
         person("new@acme.example", "pending", null),
         person("odd@acme.example", "unknown", null),
         person("off@acme.example", "suspended", null),
         person("out@acme.example", "locked", null),
+        person("past@acme.example", "disabled", null),
         person("zoe@acme.example", "active", null),
       ],
       "one person at a time",
@@ -92,6 +109,27 @@ describe.each(oneDatabase)("the people of a connection on $name", ({ open }) => 
       expect(audit).toMatchObject([{ target: id, changes: { outcome: { from: null, to: "works" } } }]);
     },
   );
+
+  test.each(Object.entries(oktaKeys))("at Okta are read by an app with a private key: %s", async (_, { key, text }) => {
+    const { private_key_id: _id, ...form } = oktaAppForm;
+    world.vendors = [oktaApp(() => key, "key-1", world.nowSeconds), oktaPeople(staff)];
+    const credentials = text.startsWith("{") ? { ...form, private_key: text } : { ...oktaAppForm, private_key: text };
+    const id = await world.connect("okta", credentials);
+    expect(await world.read(id)).toMatchObject({ people: staff.length, failure: null });
+    expect((await world.show(id))["data"]).toContainEqual(person("gone@acme.example", "disabled", null));
+  });
+
+  test("at GitHub are read by an app of the organization, which does not tell second factors", async () => {
+    const id = await world.connect("github", gitHubAppForm);
+    expect(await world.read(id)).toMatchObject({
+      people: 2,
+      failure: null,
+      second_factor_unknown: expect.stringContaining("owners of the organization"),
+    });
+    expect((await world.show(id))["data"]).toEqual([person("hubot", "active", null), person("octocat", "active", null)]);
+    const posts = world.stub.asked.filter(({ method }) => method !== "GET").map(({ url }) => url);
+    expect(posts).toEqual(["https://api.github.com/app/installations/5/access_tokens"]);
+  });
 
   test("are kept without names and without anything else that the vendor says", async () => {
     const id = await world.connect("okta", okta);
@@ -248,7 +286,7 @@ describe.each(oneDatabase)("the people of a connection on $name", ({ open }) => 
     world.control.clock.advance(1);
     const both = await Promise.all([readDue(world.parts()), readDue(world.parts())]);
     expect(both.toSorted()).toEqual([false, true]);
-    expect(world.stub.asked).toHaveLength(3);
+    expect(world.stub.asked).toHaveLength(5);
     expect((await world.show(id))["reading"]).toMatchObject({ read_at: new Date(world.control.clock.now()).toISOString() });
   });
 
@@ -383,7 +421,12 @@ describe.each(oneDatabase)("the people of a connection on $name", ({ open }) => 
 
   test.each([
     ["another vendor", "generic", { api_token: "a" }, "reads no people"],
-    ["GitHub without organizations", "github", { personal_access_token: "right" }, "personal_access_token, orgs are needed"],
+    [
+      "GitHub without organizations",
+      "github",
+      { personal_access_token: "right" },
+      "personal_access_token, orgs, or github_app_id, github_app_private_key, organization are needed",
+    ],
   ])("of %s are refused with the cause", async (_what, connector, form, words) => {
     const id = await world.connect(connector, form as unknown as Form);
     const { status, body } = await world.control.call("POST", `/connections/${id}/people`);

@@ -10,12 +10,15 @@ import { databases, type TestDatabase } from "../../support/servers/databases.ts
 import {
   datadogVendor,
   entraVendor,
+  gitHubApp,
   googleVendor,
   jiraVendor,
+  oktaApp,
   oktaVendor,
   startVendorStub,
   type VendorStub,
 } from "./vendor-stub.ts";
+import { gitHubAppForm, gitHubKey, oktaAppForm } from "./people-world.ts";
 import { publishVendors } from "./vendors.ts";
 
 const pair = () => generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
@@ -41,12 +44,14 @@ const kinds: [kind: string, connector: string, right: Form, wrong: Form, calls: 
   ["basic", "jira", jira, { ...jira, api_token: "wrong" }, 1],
   ["OAuth client credentials", "microsoft-entra-id", entra, { ...entra, entra_client_secret: "wrong" }, 2],
   ["a signed service account", "google-workspace", google, { ...google, credentials: account(pair()) }, 2],
+  ["a service app’s key", "okta", oktaAppForm, { ...oktaAppForm, client_id: "another" }, 2],
+  ["an installed app’s key", "github", gitHubAppForm, { ...gitHubAppForm, github_app_id: "78" }, 1],
   ["an API key pair", "datadog", datadog, { ...datadog, application_key: "wrong" }, 1],
 ];
 
 describe("each probe", () => {
   test("is of a connector that the catalog shows as tested", () => {
-    expect(probes.map(({ connector }) => connector).toSorted()).toEqual([...testedByCode]);
+    expect([...new Set(probes.map(({ connector }) => connector))].toSorted()).toEqual([...testedByCode]);
   });
 
   test.each(probes.map((probe) => [probe.connector, probe] as const))(
@@ -70,11 +75,14 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
     control.connectors.published = await publishVendors(database.sql);
     await control.workspace("acme");
     const google = googleVendor(accountKey, () => control.clock.now() / 1_000);
-    stub = startVendorStub([oktaVendor, jiraVendor, entraVendor, google, datadogVendor]);
+    const seconds = () => Math.floor(control.clock.now() / 1_000);
+    const apps = [oktaApp(() => gitHubKey.key, "key-1", seconds), gitHubApp(gitHubKey.key, seconds)];
+    stub = startVendorStub([...apps, oktaVendor, jiraVendor, entraVendor, google, datadogVendor]);
   }, 60_000);
   beforeEach(() => {
     stub.asked.length = 0;
     control.probeFetch = stub.probeFetch;
+    control.clock.advance(quotaHourMs);
   });
   afterAll(async () => {
     await stub[Symbol.asyncDispose]();
@@ -82,7 +90,8 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
   });
 
   const connect = async (connector: string, credentials: Form, more: object = {}): Promise<string> => {
-    const body = { workspace: "acme", connector, credentials, ...more };
+    const credential_set = "private_key" in credentials || "github_app_id" in credentials ? 1 : 0;
+    const body = { workspace: "acme", connector, credentials, credential_set, ...more };
     return String((await control.expect("POST", "/connections", { body }))["id"]);
   };
   const tested = async (connector: string, credentials: Form) =>
@@ -132,6 +141,13 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
     },
   );
 
+  test("of an app that is not installed says that it lacks that", async () => {
+    expect(await tested("github", { ...gitHubAppForm, organization: "other" })).toMatchObject({
+      ok: false,
+      outcome: "lacks_grant",
+    });
+  });
+
   test("accepts the vendor's host in the forms that people type", async () => {
     for (const okta_domain of ["acme", "ACME.okta.com", "https://acme.okta.com/", "https://acme.okta.com/admin"]) {
       expect(await tested("okta", { ...okta, okta_domain })).toMatchObject({ ok: true });
@@ -148,7 +164,6 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
   });
 
   test("is made thirty times an hour by a workspace, so that nobody tries credentials that were found", async () => {
-    control.clock.advance(quotaHourMs);
     const id = await connect("okta", okta);
     const answers: [number, string | null][] = [];
     for (let index = 0; index <= connectionTestsPerHourMax; index++) {
@@ -160,7 +175,6 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
       [429, "3600"],
     ]);
     expect(stub.asked).toHaveLength(connectionTestsPerHourMax);
-    control.clock.advance(quotaHourMs);
   });
 
   test("reports a missing answer", async () => {
@@ -170,9 +184,8 @@ describe.each(databases.slice(0, 1))("the test of a connection", ({ open }) => {
     expect(JSON.stringify(result)).not.toContain("10.1.2.3");
   });
 
-  test("is refused if there is no probe: for another alternative of the form, or another connector", async () => {
-    const credentials = { okta_domain: "acme.okta.com", client_id: "1", private_key: "key" };
-    const ids = [await connect("okta", credentials, { credential_set: 1 }), await connect("generic", { api_token: "a" })];
+  test("is refused if there is no probe: for a form without what it needs, or another connector", async () => {
+    const ids = [await connect("github", { personal_access_token: "right" }), await connect("generic", { api_token: "a" })];
     for (const id of ids) expect(await control.refusal("POST", `/connections/${id}/test`)).toBe("409 conflict null");
   });
 });

@@ -62,17 +62,21 @@ export function oktaPeople(people: readonly [login: string, status: string][]): 
   return ({ method, url, headers }) => {
     const { origin, pathname, searchParams } = new URL(url);
     if (method !== "GET" || origin !== "https://acme.okta.com" || pathname !== "/api/v1/users") return;
-    if (headers.get("authorization") !== "SSWS right" || searchParams.get("limit") !== "200") return no();
+    const isKnown = ["SSWS right", "Bearer okta-token"].includes(headers.get("authorization") ?? "");
+    const filter = searchParams.get("filter");
+    if (!isKnown || searchParams.get("limit") !== "200" || (filter !== null && filter !== 'status eq "DEPROVISIONED"'))
+      return no();
     const from = Number(searchParams.get("after") ?? 0);
-    const rows = people.slice(from, from + 2).map(([login, status]) => ({
+    const listed = people.filter(([, status]) => (status === "DEPROVISIONED") === (filter !== null));
+    const rows = listed.slice(from, from + 2).map(([login, status]) => ({
       id: `id of ${login}`,
       status,
       profile: { login, email: `mail+${login}`, firstName: "canary-first-name", lastName: "Doe" },
     }));
+    const next = new URLSearchParams({ ...Object.fromEntries(searchParams), after: String(from + 2) });
     const answer = yes(rows);
     answer.headers.append("link", `<${origin}/api/v1/users?limit=200>; rel="self"`);
-    if (from + 2 < people.length)
-      answer.headers.append("link", `<${origin}/api/v1/users?limit=200&after=${from + 2}>; rel="next"`);
+    if (from + 2 < listed.length) answer.headers.append("link", `<${origin}/api/v1/users?${next}>; rel="next"`);
     return answer;
   };
 }
@@ -124,6 +128,60 @@ export function entraPeople(report: boolean): Vendor {
       return Response.json({ error: { code: "Authentication_RequestFromNonPremiumTenantOrB2CTenant" } }, { status: 403 });
     const details = (userPrincipalName: string, isMfaRegistered: boolean) => ({ userPrincipalName, isMfaRegistered });
     return yes({ value: [details("adams@contoso.example", true), details("left@contoso.example", false)] });
+  };
+}
+
+/** The claims of a JSON Web Token that the key signed; undefined: another key did. */
+function claimsOf(token: string, key: KeyObject): Record<string, unknown> | undefined {
+  const [header = "", claims = "", signature = ""] = token.split(".");
+  const signed = Buffer.from(`${header}.${claims}`);
+  const isRight = verify(
+    "sha256",
+    signed,
+    { key: createPublicKey(key), dsaEncoding: "ieee-p1363" },
+    Buffer.from(signature, "base64url"),
+  );
+  const read = (part: string): Record<string, unknown> => JSON.parse(Buffer.from(part, "base64url").toString());
+  const alg = key.asymmetricKeyType === "rsa" ? "RS256" : "ES256";
+  return isRight && read(header)["alg"] === alg ? { ...read(claims), kid: read(header)["kid"] } : undefined;
+}
+
+/** An app of Okta with `key`: https://developer.okta.com/docs/guides/implement-oauth-for-okta-serviceapp/main/ */
+export function oktaApp(key: () => KeyObject, keyId: string, nowSeconds: () => number): Vendor {
+  const tokenUrl = "https://acme.okta.com/oauth2/v1/token";
+  return ({ method, url, headers, body }) => {
+    if (`${method} ${url}` === "GET https://acme.okta.com/api/v1/users?limit=1")
+      return headers.get("authorization") === "Bearer okta-token" ? yes([]) : undefined;
+    if (`${method} ${url}` !== `POST ${tokenUrl}`) return;
+    const { client_assertion: assertion = "", ...form } = Object.fromEntries(new URLSearchParams(body));
+    const wanted = {
+      grant_type: "client_credentials",
+      scope: "okta.users.read",
+      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+    };
+    const { iss, sub, aud, iat, exp, kid } = claimsOf(assertion, key()) ?? {};
+    const isInTime = iat === nowSeconds() && Number(exp) > nowSeconds() && Number(exp) <= nowSeconds() + 3_600;
+    const isRight = Bun.deepEquals([iss, sub, aud, kid], ["0oa1", "0oa1", tokenUrl, keyId]);
+    return isInTime && isRight && Bun.deepEquals(form, wanted) ? yes({ access_token: "okta-token" }) : no(400);
+  };
+}
+
+/** The app 77 of GitHub with `key`, which is installed in `acme` as 5: https://docs.github.com/en/rest/apps/apps */
+export function gitHubApp(key: KeyObject, nowSeconds: () => number): Vendor {
+  const api = "https://api.github.com";
+  return ({ method, url, headers, body }) => {
+    const bearer = (headers.get("authorization") ?? "").replace("Bearer ", "");
+    if (url === `${api}/orgs/acme/members?per_page=100` && bearer === "installation-token")
+      return yes([{ login: "octocat" }, { login: "hubot" }]);
+    if (!/\/installation|\/app\//.test(url)) return;
+    const { iss, iat, exp } = claimsOf(bearer, key) ?? {};
+    const [from, to] = [Number(iat), Number(exp)];
+    if (iss !== "77" || from > nowSeconds() || to <= nowSeconds() || to - from > 600) return no();
+    if (`${method} ${url}` === `GET ${api}/orgs/acme/installation`) return yes({ id: 5 });
+    const isAsked = body === '{"permissions":{"members":"read"}}';
+    if (`${method} ${url}` === `POST ${api}/app/installations/5/access_tokens`)
+      return isAsked ? Response.json({ token: "installation-token" }, { status: 201 }) : no(422);
+    return no(404);
   };
 }
 

@@ -19,10 +19,18 @@ function vendor(name: string, ...sets: Typed[][]): Connector {
 
 export const vendors: Connector[] = [
   bareConnector("Generic"),
-  vendor("GitHub", [
-    ["personal_access_token", "text", "secret"],
-    ["orgs", "text", "optional"],
-  ]),
+  vendor(
+    "GitHub",
+    [
+      ["personal_access_token", "text", "secret"],
+      ["orgs", "text", "optional"],
+    ],
+    [
+      ["github_app_id", "text"],
+      ["github_app_private_key", "multiline", "secret"],
+      ["organization", "text"],
+    ],
+  ),
   bareConnector("Manual", { methods: ["record_only"], form: "none" }),
   vendor("Hosted", [
     ["base_url", "url"],
@@ -39,6 +47,7 @@ export const vendors: Connector[] = [
     [
       ["okta_domain", "text"],
       ["client_id", "text"],
+      ["private_key_id", "text", "optional"],
       ["private_key", "multiline", "secret"],
     ],
   ),
