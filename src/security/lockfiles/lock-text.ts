@@ -14,8 +14,11 @@ export function lockText(bytes: Uint8Array, declared?: "xml" | "python"): string
   if (bytes.length > lockFileBytesMax) throw new LockFileError(`is larger than ${lockFileBytesMax / 1024 / 1024} MiB`);
   const start = new TextDecoder("latin1").decode(bytes.subarray(0, startBytes));
   if (start.startsWith(lfsMark)) throw new LockFileError("is a pointer of Git LFS; the file itself is needed");
-  const [, marked] = marks.find(([mark]) => start.startsWith(mark)) ?? [];
-  if (marked !== undefined) return decoded(bytes, marked) ?? refuse(`is not valid ${marked.toUpperCase()}, as its mark says`);
+  const [mark, marked] = marks.find(([sign]) => start.startsWith(sign)) ?? utf16By(start) ?? [];
+  if (marked !== undefined)
+    return (
+      decoded(bytes, marked) ?? refuse(`is not valid ${marked.toUpperCase()}, as its ${mark === "" ? "zeros say" : "mark says"}`)
+    );
   if (declared === "xml") return xmlText(bytes, start);
   const named = declared === "python" ? codingNamed(start) : null;
   const text = (named === null ? null : decoded(bytes, named)) ?? decoded(bytes, "utf-8");
@@ -34,6 +37,13 @@ const marks = [
   ["\u00ff\u00fe", "utf-16le"],
   ["\u00fe\u00ff", "utf-16be"],
 ] as const;
+
+/** Without a mark: every lock file begins with an ASCII character, which has a zero beside it. */
+function utf16By(start: string): readonly ["", "utf-16le" | "utf-16be"] | null {
+  const [first, second] = [start.charCodeAt(0), start.charCodeAt(1)];
+  if (first > 0 && second === 0) return ["", "utf-16le"];
+  return first === 0 && second > 0 ? ["", "utf-16be"] : null;
+}
 
 /** The declaration could be read byte by byte, so one of UTF-16 is wrong: .NET writes it into files that it saves as UTF-8. */
 function xmlText(bytes: Uint8Array, start: string): string {

@@ -52,6 +52,7 @@ const refusals: [path: string, text: string | Uint8Array, reason: unknown][] = [
   ["pylock.toml", 'lock-version = "1.0"\n[[packages]]\nversion = "1"\n', "packages[0].name: is missing"],
   ["requirements.txt", "-r a.txt\n".repeat(201), "includes more than 200 files"],
   ["requirements.txt", new Uint8Array([0xff, 0xfe, 0x61]), "is not valid UTF-16LE, as its mark says"],
+  ["requirements.txt", new Uint8Array([0x61, 0x00, 0x61]), "is not valid UTF-16LE, as its zeros say"],
   ["pom.xml", '<?xml version="1.0" encoding="martian"?><project/>', 'declares the encoding "martian", which is not known'],
   ["pom.xml", new Uint8Array([0x3c, 0xe9, 0x3e]), "is not valid UTF-8"],
   ["go.mod", new Uint8Array([0x6d, 0xe9]), "is not valid UTF-8"],
@@ -244,6 +245,9 @@ describe("a lock file is read in the encoding of its tool", () => {
   test.each<[string, string, Uint8Array]>([
     ["PowerShell's UTF-16", "requirements.txt", utf16("a==1.0\r\n")],
     ["UTF-16 with the high byte first", "requirements.txt", utf16("a==1.0\r\n", true)],
+    ["UTF-16 without a mark", "requirements.txt", utf16("a==1.0\r\n").subarray(2)],
+    ["UTF-16 without a mark, the high byte first", "requirements.txt", utf16("a==1.0\r\n", true).subarray(2)],
+    ["UTF-16 of XML without a mark", "pom.xml", utf16(pom('encoding="utf-16"')).subarray(2)],
     ["UTF-16 of a lock file of JSON", "Pipfile.lock", utf16('{"default": {"a": {"version": "==1.0"}}}')],
     ["UTF-8 with a mark", "requirements.txt", Buffer.from("\ufeffa==1.0\n")],
     ["Latin-1 without a word", "requirements.txt", latin1("# caf\u00e9\na==1.0\n")],

@@ -233,6 +233,12 @@ describe("SPDX is read", () => {
   const chosen = "has several package URLs; the first of an ecosystem that advisories are about is read";
   const refOf = (referenceLocator: string) => ({ referenceCategory: "PACKAGE-MANAGER", referenceType: "purl", referenceLocator });
 
+  test("with a package URL whose type is written in capitals", () => {
+    const externalRefs = [{ ...refOf("pkg:npm/x@1.0.0"), referenceType: "PURL" }];
+    const document = read({ ...spdxJson("2.3"), relationships: [], packages: [{ ...system, externalRefs }] });
+    expect(first(document)?.purl.written).toBe("pkg:npm/x@1.0.0");
+  });
+
   test("with the first of several package URLs that advisories can be about, in JSON, tag-value and SPDX 3", () => {
     const json = read({ ...spdxJson("2.3"), relationships: [], packages: [{ ...system, externalRefs: purls.map(refOf) }] });
     const lines = purls.map((purl) => `ExternalRef: PACKAGE-MANAGER purl ${purl}\n`).join("");

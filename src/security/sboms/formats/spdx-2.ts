@@ -146,7 +146,9 @@ function componentOf(written: JsonObject): ParsedComponent {
 }
 
 function purlsOf(written: JsonObject): string[] {
-  const references = objectsOf(written, "externalRefs").filter((reference) => textOf(reference, "referenceType") === "purl");
+  const references = objectsOf(written, "externalRefs").filter((reference) =>
+    /^purl$/i.test(textOf(reference, "referenceType") ?? ""),
+  );
   return references.flatMap((reference) => textOf(reference, "referenceLocator") ?? []);
 }
 
