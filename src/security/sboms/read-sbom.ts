@@ -99,7 +99,7 @@ function decodeSbom(bytes: Uint8Array, warnings: SbomWarnings): Decoded {
 }
 
 /** Detected by the byte order mark, or by a zero in every second byte. */
-function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
+export function utf16Of(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   const [first = 1, second = 1] = bytes;
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return "utf-16le";
   return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? "utf-16be" : null;

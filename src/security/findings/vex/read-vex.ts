@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { shortened } from "../../../kernel/text.ts";
 import type { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
 import { parseJsonInTurns } from "../../sboms/json.ts";
+import { utf16Of } from "../../sboms/read-sbom.ts";
 import { SbomRefusal } from "../../sboms/refusal.ts";
 import { vexDepthMax, vexStatementsMax, vexValuesMax } from "../limits.ts";
 import { readCsaf } from "./csaf.ts";
@@ -30,14 +31,19 @@ const bounds = { depthMax: vexDepthMax, valuesMax: vexValuesMax, fieldsMax: 1_00
 
 async function parse(bytes: Uint8Array, yielder: EventLoopYielder): Promise<JsonObject> {
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const utf16 = utf16Of(bytes);
+    const text = new TextDecoder(utf16 ?? "utf-8", { fatal: true }).decode(bytes);
     const start = text.slice(0, 1_000).trimStart();
     if (start.startsWith("<")) throw unknownFormat("XML");
-    const value: unknown = await parseJsonInTurns({ bytes, text, bounds }, yielder);
+    const value: unknown = await parseJsonInTurns(
+      { bytes: utf16 === null ? bytes : new TextEncoder().encode(text), text, bounds },
+      yielder,
+    );
     if (isJsonObject(value)) return value;
   } catch (error) {
     if (error instanceof SbomRefusal) throw new DomainError("invalid_body", error.message);
-    if (error instanceof TypeError) throw new DomainError("invalid_body", "The document is not valid UTF-8");
+    if (error instanceof TypeError)
+      throw new DomainError("invalid_body", `The document is not valid ${utf16Of(bytes) === null ? "UTF-8" : "UTF-16"}`);
     throw error;
   }
   throw unknownFormat("JSON that is not an object");

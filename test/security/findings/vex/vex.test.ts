@@ -63,6 +63,17 @@ describe("a CycloneDX document", () => {
   const analysis = { state: "resolved" };
   const own = "3e671687-395b-41f5-a30f-a58921a69b79";
 
+  test("is read in UTF-16 too, as PowerShell redirects it", async () => {
+    const text = JSON.stringify(document([{ id: "CVE-2024-0001", analysis, affects: [{ ref: "pkg:npm/a@1.0.0" }] }]));
+    const readBytes = (bytes: Uint8Array) => readVex(bytes, new EventLoopYielder(systemClock));
+    for (const mark of ["", "\ufeff"])
+      expect(await readBytes(Buffer.from(mark + text, "utf16le"))).toEqual(await readBytes(Buffer.from(mark + text)));
+    const half = Buffer.from(`\ufeff${text}`, "utf16le").subarray(0, -1);
+    const latin1 = Buffer.from('{"é": 1}', "latin1");
+    expect(await failureOf(readBytes(half))).toHaveProperty("message", "The document is not valid UTF-16");
+    expect(await failureOf(readBytes(latin1))).toHaveProperty("message", "The document is not valid UTF-8");
+  });
+
   test("names a component by purl, by bom-ref, nested or not, or by BOM-Link; its product and itself are the whole product", async () => {
     const refs = ["pkg:npm/%40a/b@1.0.0", "b", "nested", `urn:cdx:${own}/1#nested`, "app", `urn:cdx:${own}/1`];
     const elsewhere = ["unknown", "urn:cdx:F08A6CCD/1#x%20y", "urn:cdx:f08a6ccd/2", "urn:cdx:f08a6ccd/1#pkg:npm/c@1"];
