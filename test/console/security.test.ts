@@ -353,26 +353,6 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     for (const words of ["uploaded the SBOM", "member@acme", "created the project"]) expect(activity).toContain(words);
   });
 
-  test("a go.mod counts Go's standard library if the box is ticked", async () => {
-    const file = "module m\n\ngo 1.21\n\ntoolchain go1.22.1\n";
-    const send = (path: string, fields: Record<string, string>) =>
-      world.upload(at(path), { fields: { action: "upload", ...fields }, file, filename: "go.mod" }, member);
-    const path = pathOf(await send("/projects/new", { project: "gopher", go_toolchain: "true" }));
-    expect(await see(`${path}/components`)).toContain("stdlib");
-    expect((await send(`${path}/sboms`, {})).status).toBe(303);
-    expect(await see(`${path}/components`)).not.toContain("stdlib");
-  });
-
-  test("packages of a lock file that are not watched are told where it was uploaded, and on the project's page", async () => {
-    const form = {
-      fields: { action: "upload", project: "loose" },
-      file: "a==1.0\n-r missing.txt\n",
-      filename: "requirements.txt",
-    };
-    const path = pathOf(await world.upload(at("/projects/new"), form, member));
-    expect(await see(`${path}/sboms`)).toContain("-r missing.txt: is not watched: the file is not among those that are read");
-  });
-
   test("a lock file that cannot be read is refused beside its field", async () => {
     const form = { fields: { action: "upload", project: "broken" }, file: "no lock file", filename: "package-lock.json" };
     const refused = await world.upload(at("/projects/new"), form, member);

@@ -1,11 +1,11 @@
-/** The import of a VEX document on a project's page: what it decides, what it does not match, and refusals. */
+/** What people upload to a project: VEX documents with what they decide and do not match, and what is told of lock files. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sbomBytesMax } from "../../src/security/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
 import { fixedIn, lodash, SecurityWorld } from "../support/security/security-world.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
-describe.each(oneDatabase)("the import of a VEX document on $name", ({ open }) => {
+describe.each(oneDatabase)("uploads to a project on $name", ({ open }) => {
   let database: TestDatabase;
   let world: ConsoleWorld;
   let security: SecurityWorld;
@@ -26,6 +26,7 @@ describe.each(oneDatabase)("the import of a VEX document on $name", ({ open }) =
   afterAll(() => database[Symbol.asyncDispose]());
 
   const at = (path: string) => `/console/w/acme${path}`;
+  const pathOf = ({ headers }: { headers: Headers }) => (headers.get("location") ?? "").replace("/console/w/acme", "");
   const see = async (path: string) => (await world.get(at(path), member)).text;
   const vexOf = (...vulnerabilities: object[]) => JSON.stringify({ bomFormat: "CycloneDX", specVersion: "1.5", vulnerabilities });
 
@@ -89,5 +90,25 @@ describe.each(oneDatabase)("the import of a VEX document on $name", ({ open }) =
     expect((await world.get(at(`/projects/${project}`), auditor)).text).not.toContain("Import VEX");
     expect((await send(vexOf(), auditor)).status).toBe(403);
     expect((await world.get(at(`/projects/${strange}/vex`), member)).status).toBe(404);
+  });
+
+  test("a go.mod counts Go's standard library if the box is ticked", async () => {
+    const file = "module m\n\ngo 1.21\n\ntoolchain go1.22.1\n";
+    const send = (path: string, fields: Record<string, string>) =>
+      world.upload(at(path), { fields: { action: "upload", ...fields }, file, filename: "go.mod" }, member);
+    const path = pathOf(await send("/projects/new", { project: "gopher", go_toolchain: "true" }));
+    expect(await see(`${path}/components`)).toContain("stdlib");
+    expect((await send(`${path}/sboms`, {})).status).toBe(303);
+    expect(await see(`${path}/components`)).not.toContain("stdlib");
+  });
+
+  test("packages of a lock file that are not watched are told where it was uploaded, and on the project's page", async () => {
+    const form = {
+      fields: { action: "upload", project: "loose" },
+      file: "a==1.0\n-r missing.txt\n",
+      filename: "requirements.txt",
+    };
+    const path = pathOf(await world.upload(at("/projects/new"), form, member));
+    expect(await see(`${path}/sboms`)).toContain("-r missing.txt: is not watched: the file is not among those that are read");
   });
 });
