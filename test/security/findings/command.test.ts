@@ -6,7 +6,6 @@ import { gzipSync } from "node:zlib";
 import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
 import { fixedIn, lodash, SecurityWorld } from "../../support/security/security-world.ts";
 import { shop } from "../../support/security/shop.ts";
-import { until } from "../../support/until.ts";
 import { Weir } from "../../support/weir.ts";
 
 let line: CommandLine;
@@ -29,10 +28,7 @@ const inW = ["--workspace", "w"];
 
 /** Runs a command that waits for a scan, while a scanner runs. */
 async function whileScanned(...words: string[]) {
-  const outcome = line.weir.run(...words);
-  await until(async () => (await line.database.sql`SELECT FROM projects WHERE scan_status = 'pending'`).length > 0);
-  await world.scan();
-  return outcome;
+  return world.scanWhile(line.weir.run(...words));
 }
 
 test("an upload with --fail-on waits for the scan, shows the findings, and exits with 3 for those of that severity or above", async () => {
@@ -341,9 +337,7 @@ test("a tools key in place of the operator token is enough for gates, lists, dec
   await using keyed = new Weir(control);
   keyed.token = made.key;
   const uploading = keyed.run("sbom", "upload", bom, "--project", "keyed", "--fail-on", "high", "--json");
-  await until(async () => (await line.database.sql`SELECT FROM projects WHERE scan_status = 'pending'`).length > 0);
-  await world.scan();
-  expect((await uploading).code).toBe(3);
+  expect((await world.scanWhile(uploading)).code).toBe(3);
   const checkout = join(folder, "checkout");
   await mkdir(checkout);
   await writeFile(join(checkout, "requirements.txt"), "jinja2==2.11.2\n");

@@ -14,6 +14,7 @@ import { AdvisoryStore } from "./advisory-store.ts";
 import type { ManualClock } from "../clock.ts";
 import { Control } from "../control.ts";
 import type { TestDatabase } from "../servers/databases.ts";
+import { until } from "../until.ts";
 import type { ToolsStage } from "./tools-api.ts";
 
 /** What the log says of a scan that could not be completed. */
@@ -199,6 +200,18 @@ export class SecurityWorld {
       if (!putOff.some(isBusy)) return;
       this.clock.advance(scanRetryMs * 2 ** again);
     }
+  }
+
+  /** Scans what waits until a command ends, which waits for the scan of its own project. */
+  async scanWhile<T>(running: Promise<T>): Promise<T> {
+    let isEnded = false;
+    const end = (): void => void (isEnded = true);
+    running.then(end, end);
+    await until(async () => {
+      if ((await this.sql`SELECT FROM projects WHERE scan_status = 'pending'`).length > 0) await this.scan();
+      return isEnded;
+    }, 30_000);
+    return running;
   }
 
   async findings(project: string): Promise<StoredFinding[]> {
