@@ -48,11 +48,13 @@ export interface Gated extends Gate {
   stored: Record<string, unknown>;
   /** The uploaded file, at which SARIF locates findings unless the user names another; null: none. */
   path: string | null;
+  /** What of a repository is not watched, for SARIF. */
+  notWatched?: readonly string[];
 }
 
 /** @throws CallError also for a scan that fails or takes too long */
 export async function passGate(
-  { workspace, project: id, stored, path, failOn, report }: Gated,
+  { workspace, project: id, stored, path, notWatched = [], failOn, report }: Gated,
   sending: Sending,
 ): Promise<LocalAnswer> {
   const project = await waitForScan({ workspace, id }, sending);
@@ -72,7 +74,7 @@ export async function passGate(
   if (report.format !== null) {
     const place = placeOf({ given: report.location ?? path, isSarif: report.format === "sarif" });
     const locationOf = () => place.path ?? name;
-    const notes = { isComplete: blind === null, left };
+    const notes = { isComplete: blind === null, left: [...left, ...notWatched] };
     const answer = await reportFindings({ format: report.format, output: report.output, locationOf, query, notes }, sending.get);
     return { ...answer, errors: [...summary, ...answer.errors, ...place.warnings, ...verdict], exitCode };
   }

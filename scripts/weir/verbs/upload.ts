@@ -35,8 +35,9 @@ export async function importRepository(fields: Record<string, unknown>, sending:
   if (gate === null) return answer;
   const { workspace } = form;
   const project = String(answer.body["project_id"]);
-  const path = answerAs<Imported>(answer.body).lock_files[0]?.path ?? null;
-  const gated = await passGate({ ...gate, workspace, project, stored: answer.body, path }, sending);
+  const { lock_files: files, warnings } = answerAs<Imported>(answer.body);
+  const place = { path: files[0]?.path ?? null, notWatched: warnings };
+  const gated = await passGate({ ...gate, ...place, workspace, project, stored: answer.body }, sending);
   return { ...gated, errors: [...answer.errors, ...gated.errors] };
 }
 

@@ -4,7 +4,6 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { zipOf } from "../../support/security/archives.ts";
 import { SecurityWorld } from "../../support/security/security-world.ts";
-import { until } from "../../support/until.ts";
 import { startGitlab } from "./gitlab-stub.ts";
 import { openCommandLine, type CommandLine } from "../../support/command-line.ts";
 
@@ -81,10 +80,10 @@ describe("repository import", () => {
       `a==1.0\n-r missing.txt\n${Array.from({ length: 30 }, (_, n) => `loose-${n}\n`).join("")}`,
     );
     const source = join(line.folder, "snake");
-    const gated = line.weir.run(...importing(source, "--fail-on", "high"));
-    await until(async () => (await line.database.sql`SELECT FROM projects WHERE name = 'snake'`).length > 0);
-    await world.scan();
-    for (const { error } of [await gated, await line.weir.run(...importing(source))]) {
+    const gated = await world.scanWhile(line.weir.run(...importing(source, "--fail-on", "high")));
+    const sarif = await line.weir.run(...importing(source, "--format", "sarif"));
+    expect(sarif.out).toContain("-r missing.txt: is not watched: the file is not among those that are read");
+    for (const { error } of [gated, await line.weir.run(...importing(source))]) {
       expect(error).toContain(
         "Warning: requirements.txt: loose-0: is not watched: it is not pinned to an exact version (and 29 more)\n" +
           "Warning: requirements.txt: -r missing.txt: is not watched: the file is not among those that are read\n",
