@@ -109,6 +109,9 @@ describe.each(oneDatabase)("uploads to a project on $name", ({ open }) => {
       filename: "requirements.txt",
     };
     const path = pathOf(await world.upload(at("/projects/new"), form, member));
+    await security.scan();
+    expect(await see(path)).toContain(`href="${at(path)}/sboms#warnings-title"`);
+    expect(await see(`${path}/sboms`)).toContain('id="warnings-title"');
     expect(await see(`${path}/sboms`)).toContain("-r missing.txt: is not watched: the file is not among those that are read");
   });
 });

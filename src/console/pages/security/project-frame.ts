@@ -106,9 +106,17 @@ function states(project: ProjectDetailsView, call: PageCall): Html | null {
     return markup`<p class="notice neutral" role="status" data-scan="${status}">A scan is under way: load this page again to see what it finds.</p>`;
   const blind = blindness(project);
   if (blind !== null)
-    return notice({ tone: "warn", words: markup`${blind}. ${project.metrics.components === 0 ? null : remedy(call)}` });
+    return markup`${notice({ tone: "warn", words: markup`${blind}. ${project.metrics.components === 0 ? null : remedy(call)}` })}${notWatched(project, call)}`;
   const cut = left === 0 ? [] : [`${left.toLocaleString("en-US")} findings are left out: a project has too many of them`];
-  return markup`${[...cut, ...gaps(project)].map((words) => notice({ tone: "warn", words: `${words}.` }))}`;
+  const gapNotices = [...cut, ...gaps(project)].map((words) => notice({ tone: "warn", words: `${words}.` }));
+  return markup`${gapNotices}${notWatched(project, call)}`;
+}
+
+/** Of a repository: its SBOM is made of what was read, so that its warnings are of what was not. */
+function notWatched({ provider, sbom }: ProjectDetailsView, call: PageCall): Html | null {
+  if (provider === "upload" || provider === "sample" || sbom === null || sbom.warnings.length === 0) return null;
+  const link = markup`<a href="${projectPath(call, "/sboms")}#warnings-title">the warnings of its SBOM</a>`;
+  return notice({ tone: "warn", words: markup`Some packages or lock files are not watched: ${link} name them.` });
 }
 
 /** For the script that waits for the end of a scan. */
