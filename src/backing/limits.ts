@@ -87,8 +87,9 @@ export const advisoryLockBeatMs = 500;
 export const advisoryLockSilenceMsMax = 2_000;
 /** Timeout of the migrations at start. */
 export const migrationMsMax = 600_000;
-/** Timeout of opening the embedded database. */
-export const databaseOpenMs = 60_000;
+/** Timeout of opening the embedded database. The first start creates it, which takes a small, busy machine more than a minute. */
+export const databaseOpenMs = 180_000;
+export const databaseCloseMs = 60_000;
 /** Timeout of a statement of the embedded database; work on many rows sets its own. */
 export const embeddedStatementMsMax = 30_000;
 /**

@@ -16,7 +16,7 @@ import { withDeadline, type Clock } from "../../kernel/clock.ts";
 import type { Logger } from "../../kernel/log.ts";
 import { repeatUntilStopped } from "../../kernel/repeat.ts";
 import type { Database } from "../backing.ts";
-import { databaseOpenMs, upkeepMs, upkeepWalBytesMax } from "../limits.ts";
+import { databaseCloseMs, databaseOpenMs, upkeepMs, upkeepWalBytesMax } from "../limits.ts";
 import type { FromThread, OpenInThread } from "./postgres-thread.ts";
 
 /** The embedded database cannot be opened, or its thread has failed. */
@@ -67,7 +67,7 @@ async function createDatabase(folder: string, clock: Clock): Promise<void> {
 async function closeInThread(port: MessagePort, clock: Clock): Promise<void> {
   const closed = messageOf(port, "closed");
   port.postMessage(null);
-  await withDeadline(clock, databaseOpenMs, "Closing the database", closed);
+  await withDeadline(clock, databaseCloseMs, "Closing the database", closed);
   port.close();
 }
 
