@@ -123,8 +123,8 @@ export async function insertPayments(sql: Queries): Promise<void> {
     SELECT 'top-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, 'automatic', 'credited', amount, amount, at, 'weir', at, at
     FROM generate_series(1, 200) AS n, LATERAL (SELECT 50000000000 AS amount, now() - n * interval '3 days' AS at) AS paid`;
   await sql`
-    INSERT INTO alert_webhooks (id, workspace_id, url, sealed, created_at)
-    SELECT 'awh-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, 'https://hooks.bench.test/' || n, '', now() FROM generate_series(1, 3) AS n`;
+    INSERT INTO alert_webhooks (id, workspace_id, name, format, url, sealed, created_at)
+    SELECT 'awh-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, '', 'weir', 'https://hooks.bench.test/' || n, '', now() FROM generate_series(1, 3) AS n`;
   await sql`
     INSERT INTO alert_rules (id, workspace_id, kind, percents, amount_nano, mail, webhooks, created_at)
     SELECT 'alr-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, 'balance', '{}', n * 1000000000, true, false, now() FROM generate_series(1, 3) AS n`;

@@ -85,10 +85,7 @@ export const settlementPauseMs = 50;
 export const settlementBatchBytesMax = 256 * 1024;
 /** Settlements in one transaction of the ledger. */
 export const settlementTransactionMax = 4_000;
-/**
- * The least time between the starts of two of metering's deliveries. It grows with the time that the first took, which makes transactions
- * large under load.
- */
+/** The least time between the starts of two deliveries to metering; it grows with how long one takes, so transactions are large under load. */
 export const settlementPaceMs = 100;
 /** The longest such time, as it grows. After a full delivery there is no pause. */
 export const settlementPaceMsMax = 500;
