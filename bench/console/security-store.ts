@@ -127,14 +127,14 @@ export async function insertPayments(sql: Queries): Promise<void> {
     SELECT 'awh-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, '', 'weir', 'https://hooks.bench.test/' || n, '', now() FROM generate_series(1, 3) AS n`;
   await sql`
     INSERT INTO alert_rules (id, workspace_id, kind, percents, amount_nano, mail, webhooks, created_at)
-    SELECT 'alr-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, 'balance', '{}', n * 1000000000, true, false, now() FROM generate_series(1, 3) AS n`;
+    SELECT 'alr-' || lpad(n::text, 26, '0'), ${plan.workspaceId(0)}, 'balance', '{}', n * 1000000000::bigint, true, false, now() FROM generate_series(1, 3) AS n`;
 }
 
 /** The newest refused calls of a workspace, as many as it keeps. */
 export async function insertRefusals(sql: Queries): Promise<void> {
   await sql`
     INSERT INTO refused_requests (id, workspace_id, key_id, at, endpoint, status, code, message)
-    SELECT 'req-' || lpad(n::text, 26, '2'), ${plan.workspaceId(0)}, keys.id, now() - (201 - n) * interval '1 minute', 'chat', 429,
+    SELECT 'req-' || translate(lpad(n::text, 26, '0'), '0189', 'wxyz'), ${plan.workspaceId(0)}, keys.id, now() - (201 - n) * interval '1 minute', 'chat', 429,
       'rate_limited', 'Too many requests'
     FROM generate_series(1, 200) AS n, (SELECT id FROM api_keys WHERE workspace_id = ${plan.workspaceId(0)} ORDER BY id LIMIT 1) AS keys`;
 }
