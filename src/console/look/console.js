@@ -199,12 +199,44 @@ const weir = {};
     close(dialog);
   });
 
+  const viewerOf = (root) => root.querySelector(".account a")?.title;
+
+  /** Why a form would be lost if it were sent now, as the parts of a notice; null: it would not. */
+  const lossOf = async (form) => {
+    const answer = await readPage(location.href).catch(() => null);
+    if (answer === null) return ["The service does not answer. What you typed is still here: send it again later."];
+    const signIn = make("a", { href: signInAddress(), target: "_blank" }, "Sign in in another tab");
+    if (answer.isSignedOut) return ["Your session has ended. ", signIn, ", then send this again: what you typed is still here."];
+    // The form was of a session that has ended since, and its person has signed in again. Nobody else sends what this one wrote.
+    const token = answer.page?.querySelector("[name=form_token]");
+    if (token && viewerOf(answer.page) === viewerOf(document)) form.elements.form_token.value = token.value;
+    return null;
+  };
+
+  /** Sends what was typed once it is known that its answer will not be the page of a session that has ended. */
+  const sendSafely = async (form, button) => {
+    const loss = await lossOf(form);
+    form.querySelector("[data-unsent]")?.remove();
+    delete form.dataset.sent;
+    if (loss === null) {
+      form.dataset.safe = "";
+      return form.requestSubmit(button);
+    }
+    return form.prepend(make("p", { class: "notice warn", role: "alert", "data-unsent": "" }, ...loss));
+  };
+
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (event.defaultPrevented || form.method !== "post") return;
     // A second click must not send it twice.
     if ("sent" in form.dataset) return event.preventDefault();
     form.dataset.sent = "";
+    const typed = "refused" in form.dataset || [...form.elements].some(isChanged);
+    if (!("safe" in form.dataset) && "guards" in form.dataset && typed) {
+      event.preventDefault();
+      return void sendSafely(form, event.submitter);
+    }
+    delete form.dataset.safe;
     sent = true;
   });
 

@@ -253,7 +253,51 @@ describe.skipIf(chromiumPath === null)("live and quick", () => {
     await edit.click();
     await editing.getByRole("textbox", { name: "Name" }).fill(`Key ${unique}`);
     await editing.getByRole("button", { name: "Save" }).click();
+    await page
+      .getByRole("heading", { name: `Key ${unique}` })
+      .first()
+      .waitFor();
+  });
+
+  test("a form in the drawer outlives its session: it says so, keeps what was typed, and is sent after the next sign-in", async () => {
+    await visitor.open(`${base}/keys`);
+    await page.getByRole("link", { name: `Key ${unique}` }).click();
+    await page.getByRole("button", { name: "Edit" }).click();
+    const editing = page.getByRole("dialog", { name: /^Edit/ });
+    const name = editing.getByRole("textbox", { name: "Name" });
+    await name.fill("Written before the end");
+    await page.context().clearCookies();
+    await page.keyboard.press("Enter");
+    await editing.getByText("Your session has ended").waitFor();
+    expect([await name.inputValue(), await visitor.audit()]).toEqual(["Written before the end", []]);
+    const way = editing.getByRole("link", { name: "Sign in in another tab" });
+    const next = encodeURIComponent(`${base}/keys/${key.id}`);
+    expect([await way.getAttribute("href"), await way.getAttribute("target")]).toEqual([
+      `/console/sign-in?next=${next}`,
+      "_blank",
+    ]);
+    await signIn(visitor, fleet, email);
+    await name.press("Enter");
     await page.getByText("The key is saved").first().waitFor();
+    await page.getByRole("heading", { name: "Written before the end" }).first().waitFor();
+    await fleet.operator().call("PATCH", `/keys/${key.id}`, { name: `Key ${unique}` });
+    expect(visitor.faults).toEqual([]);
+  });
+
+  test("a form that the service does not answer stays with what was typed", async () => {
+    await visitor.open(`${base}/keys/${key.id}`);
+    await page.getByRole("button", { name: "Edit" }).click();
+    const editing = page.getByRole("dialog", { name: /^Edit/ });
+    const name = editing.getByRole("textbox", { name: "Name" });
+    await name.fill("Another name");
+    await page.route(page.url(), (route) => route.abort("connectionrefused"), { times: 1 });
+    await editing.getByRole("button", { name: "Save" }).click();
+    await editing.getByText("The service does not answer.").waitFor();
+    expect(await name.inputValue()).toBe("Another name");
+    await editing.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Another name" }).waitFor();
+    await fleet.operator().call("PATCH", `/keys/${key.id}`, { name: `Key ${unique}` });
+    expect(visitor.faults.splice(0).filter((fault) => !fault.includes("ERR_CONNECTION_REFUSED"))).toEqual([]);
   });
 
   test("the palette goes to a page, a key, a model and a pasted id, and starts acts", async () => {
