@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { DomainError } from "../../src/accounts/errors.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";
-import { acts, goodKey, ServiceProviders, wrongKey } from "../support/gateway/service-providers.ts";
+import { acts, foreignKey, goodKey, lateKey, ServiceProviders, wrongKey } from "../support/gateway/service-providers.ts";
 import { oneDatabase, type TestDatabase } from "../support/servers/databases.ts";
 
 describe.each(oneDatabase)("the pages of providers on $name", ({ open }) => {
@@ -73,6 +73,19 @@ describe.each(oneDatabase)("the pages of providers on $name", ({ open }) => {
     expect(text).toContain("Acme refused the key");
     expect(text.slice(text.indexOf("<dialog")).match(/type="checkbox"[^>]* checked/g)).toHaveLength(2);
     expect(text).not.toContain(wrongKey);
+  });
+
+  test("a key of another region is refused with the name of that region, and of a key that a provider is late to judge nothing is said", async () => {
+    const foreign = await send({ action: "add", provider: "acme", key: foreignKey, ...ticks });
+    expect(foreign.status).toBe(400);
+    expect(foreign.text).toContain('id="add-provider-key-problem"');
+    expect(foreign.text).toContain("The key is right, but for another region of Acme: acme.cn (China) takes it");
+    const late = await send({ action: "add", provider: "acme", key: lateKey, ...ticks });
+    expect([late.status, late.text.includes(lateKey)]).toEqual([503, false]);
+    expect(late.text).toMatch(/Acme did not answer within \d+ seconds, so nothing is known about the key: try again/);
+    for (const { text } of [foreign, late])
+      expect(text.slice(text.indexOf("<dialog")).match(/type="checkbox"[^>]* checked/g)).toHaveLength(2);
+    expect((await show(`${page}?show=unused`)).match(/data-fresh="state-\w+"/g)).toEqual(['data-fresh="state-acme"']);
   });
 
   test("without a tick nothing is tested, and the box says so", async () => {

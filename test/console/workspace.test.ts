@@ -150,7 +150,7 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
       expect((await create({})).status).toBe(409);
     });
 
-    test("a key is tested and stored, and no page has it, neither after a refusal", async () => {
+    test("a key is tested and stored, and no page has it, neither after a refusal nor after silence", async () => {
       await world.control.expect("PATCH", "/workspaces/acme", { body: { early_access: ["own_keys"] } });
       const refused = await create({ key: `${secret}-bad` });
       expect([refused.status, refused.text.includes("refused the key"), refused.text.includes(secret)]).toEqual([
@@ -158,6 +158,10 @@ describe.each(oneDatabase)("the pages of a workspace on $name", ({ open }) => {
         true,
         false,
       ]);
+      const late = await create({ key: `${secret}-late` });
+      expect([late.status, late.text.includes(secret)]).toEqual([503, false]);
+      expect(late.text).toContain("did not answer");
+      expect(late.text).toContain("nothing was stored");
       expect((await create({ name: "<b>EU</b>" })).status).toBe(303);
       const listed = (await world.get(at("provider-keys"), admin)).text;
       expect(listed).toContain("…abcd");

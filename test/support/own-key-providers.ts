@@ -1,4 +1,4 @@
-/** Providers with models for the control API in this process, which accept every key without the word `bad`. */
+/** Providers with models for the control API in this process, which refuse a key with the word `bad`, and do not answer one with `late`. */
 import { availabilityOf } from "../../src/gateway/models/availability.ts";
 import { Secret } from "../../src/kernel/secret.ts";
 import { UpstreamFailure } from "../../src/gateway/providers/provider.ts";
@@ -29,6 +29,7 @@ export function addProviders(parts: ControlParts): void {
     return { status: isKnown ? 200 : 401, headers: {}, body: Buffer.from("{}") };
   };
   parts.callWith = (key) => async () => {
+    if (key.reveal().includes("late")) throw new UpstreamFailure("upstream_timeout", "The test does not answer");
     if (key.reveal().includes("bad")) throw new UpstreamFailure("upstream_auth", "The test refuses the key");
     return { kind: "whole", answer: { message, finishReason: "stop", logprobs: null, usage } };
   };

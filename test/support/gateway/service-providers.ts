@@ -6,6 +6,7 @@ import { EmbeddedBus } from "../../../src/backing/embedded/bus.ts";
 import { openModels, type Models } from "../../../src/gateway/models/models.ts";
 import { recordLaunchCheck } from "../../../src/gateway/models/store.ts";
 import { UpstreamFailure } from "../../../src/gateway/providers/provider.ts";
+import { DeadlineError } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
 import { Secret } from "../../../src/kernel/secret.ts";
 import type { Control } from "../control.ts";
@@ -14,6 +15,10 @@ import { temporaryFolder } from "../temporary-folder.ts";
 
 export const goodKey = "sk-a-key-that-the-provider-knows";
 export const wrongKey = "sk-a-key-that-it-does-not-know";
+/** `acme` knows it in its other region alone. */
+export const foreignKey = "sk-a-key-of-its-other-region";
+/** `acme` does not answer in time. */
+export const lateKey = "sk-a-key-that-it-thinks-about";
 /** The operator's acts. */
 export const acts = { terms_checked: true, subprocessor_listed: true };
 
@@ -37,10 +42,11 @@ export class ServiceProviders implements AsyncDisposable {
   static async in(control: Control): Promise<ServiceProviders> {
     await using stack = new AsyncDisposableStack();
     const { path: folder } = stack.use(await temporaryFolder());
+    const regions = [{ name: "China", base_url: "https://acme.cn/v1", source: "https://acme.example/docs", seen: "2026-11-29" }];
     const unread = { terms_checked: false, subprocessor_listed: false, terms: "https://acme.example/terms" };
     await writeCatalog(folder, {
       providers: [
-        stubProvider({ id: "acme", name: "Acme", base_url: "https://acme.example/v1", key_env: "ACME_KEY", ...unread }),
+        stubProvider({ id: "acme", name: "Acme", base_url: "https://acme.example/v1", key_env: "ACME_KEY", regions, ...unread }),
         stubProvider({ id: "set", name: "Set", base_url: "https://set.example/v1", key_env: "SET_KEY" }),
         stubProvider({ id: "open", name: "Open", base_url: "https://open.example/v1", key_env: null, ...unread }),
       ],
@@ -59,7 +65,9 @@ export class ServiceProviders implements AsyncDisposable {
     control.parts.models = models;
     control.parts.fetchProviders = async ({ url, headers }) => {
       if (url.host === "set.example") throw new Error("ENOTFOUND");
-      const status = headers["authorization"] === `Bearer ${goodKey}` ? 200 : 401;
+      const key = headers["authorization"]?.replace("Bearer ", "");
+      if (key === lateKey) throw new DeadlineError("late");
+      const status = key === (url.host === "acme.cn" ? foreignKey : goodKey) ? 200 : 401;
       return { status, headers: {}, body: Buffer.from("{}") };
     };
     control.parts.callWith = () => async () => {
