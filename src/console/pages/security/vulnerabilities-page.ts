@@ -83,14 +83,18 @@ interface Listing {
 
 function listOf(rows: readonly Shown[], { call, isFiltered, isBlind, isWhole }: Listing) {
   const name = ({ cve_id: id, description }: Shown): Html =>
-    markup`<a href="${call.link(`/vulnerabilities/${encodeURIComponent(id)}`)}">${userText(id)}</a><span class="under"><bdi>${description.slice(0, 160)}</bdi></span>`;
+    markup`<a href="${call.link(`/vulnerabilities/${encodeURIComponent(id)}`)}">${userText(id)}</a><span class="under">${userText(description.slice(0, 160))}</span>`;
   const component = ({ affected_component: one, affected_components_count: all }: Shown) =>
     one === "" ? null : `${one.replace(/(?<=.)@(?=[^@]*$)/, " ")}${all > 1 ? ` and ${all - 1} more` : ""}`;
+  const componentText = (row: Shown): Html | null => {
+    const words = component(row);
+    return words === null ? null : userText(words);
+  };
   const columns: ListColumn<Shown>[] = [
     { name: "vulnerability", label: "Vulnerability", kind: "text", cell: name, by: ({ cve_id: id }) => id },
     severityColumn,
     ...exploitColumns,
-    { name: "component", label: "Component", kind: "text", cell: component, by: component },
+    { name: "component", label: "Component", kind: "text", cell: componentText, by: component },
     { name: "fix", label: "Fixed in", kind: "text", cell: ({ fix_version: fix }) => fix, by: ({ fix_version: fix }) => fix },
     {
       name: "ecosystem",

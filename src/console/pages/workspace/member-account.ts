@@ -189,13 +189,12 @@ async function render(call: PageCall): Promise<PageContent> {
   };
 }
 
-/** Further names are only counted. */
-const namesMax = 20;
-
-export function deactivateForm({ email }: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
-  const named = keys.slice(0, namesMax).map(({ name, masked }) => markup`<li>${userText(name)} <code>${masked}</code></li>`);
-  const more = keys.length > namesMax ? markup`<li>and ${keys.length - namesMax} more</li>` : null;
-  const count = keys.length === 1 ? "1 key" : `${keys.length} keys`;
+/** @param keys the first ones; further names are only counted */
+export function deactivateForm({ email, active_keys: all }: ListedMember, keys: readonly KeyView[], call: PageCall): Html {
+  const named = keys.map(({ name, masked }) => markup`<li>${userText(name)} <code>${masked}</code></li>`);
+  const further = (all ?? 0) - keys.length;
+  const more = further > 0 ? markup`<li>and ${further} more</li>` : null;
+  const count = all === 1 ? "1 key" : `${all} keys`;
   const revokes =
     keys.length === 0
       ? markup`<p>They have no active key here.</p>`

@@ -11,7 +11,7 @@ import { actDialog, formState, hiddenFields, signInFirst } from "../../page-form
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { chartScript } from "../../look/charts.ts";
 import { limitMeter } from "../../look/limit-meter.ts";
-import { actionButton, form } from "../../look/forms.ts";
+import { actionButton, address, form } from "../../look/forms.ts";
 import { dialog, emptyState, opener, section, table, time, typedUsd, userText } from "../../look/parts.ts";
 import { limitMeters, thingPage } from "../../look/thing.ts";
 import { roleName } from "../../viewer.ts";
@@ -85,8 +85,11 @@ function memberLimits({
   return limitMeters([["Spent this month", limitMeter({ limit, spent: spentUsd, reserved, left })]]);
 }
 
-function memberKeys({ active_keys: count }: ListedMember, keys: readonly KeyView[], call: PageCall): Html | null {
+/** The first ones, and the way to all. */
+function memberKeys({ email, active_keys: count }: ListedMember, keys: readonly KeyView[], call: PageCall): Html | null {
   if (count === null) return null;
+  const way = address(call.link("/keys"), { text: email });
+  const all = count > keys.length ? markup`<p><a href="${way}">All ${count} keys</a></p>` : null;
   const rows = table<KeyView>({
     caption: "Active keys",
     columns: [
@@ -102,7 +105,7 @@ function memberKeys({ active_keys: count }: ListedMember, keys: readonly KeyView
     rows: keys,
     empty: emptyState("No active keys.", null),
   });
-  return section("keys", "Keys", rows);
+  return section("keys", "Keys", markup`${rows}${all}`);
 }
 
 /** null: the viewer may not see them. */
@@ -155,14 +158,14 @@ function inForce(
   call: PageCall,
   { buttons, dialogs }: { buttons: Html; dialogs: Html },
 ): Acts {
-  const { email } = member;
-  const path = call.link(`${memberPath(email)}/deactivate`);
+  const path = call.link(`${memberPath(member.email)}/deactivate`);
   const deactivates = opener({ dialog: "deactivate", path, label: "Deactivate", quiet: true });
   const body = deactivateForm(member, keys, call);
+  const title = `Deactivate ${member.email}?`;
   return {
     buttons: markup`${buttons}${deactivates}`,
-    dialogs: markup`${dialogs}${dialog({ id: "deactivate", title: `Deactivate ${email}?`, body, asks: null })}`,
-    note: markup`<p class="hint">${endOf(keys)}</p>`,
+    dialogs: markup`${dialogs}${dialog({ id: "deactivate", title, body, asks: null })}`,
+    note: markup`<p class="hint">${endOf(member.active_keys ?? 0)}</p>`,
   };
 }
 
@@ -202,8 +205,8 @@ function reactivateButton({ email, role }: ListedMember, call: PageCall): Guarde
   };
 }
 
-function endOf(keys: readonly KeyView[]): string {
-  const revoked = keys.length === 0 ? "" : ` and revokes ${keys.length} ${keys.length === 1 ? "key" : "keys"}`;
+function endOf(keys: number): string {
+  const revoked = keys === 0 ? "" : ` and revokes ${keys} ${keys === 1 ? "key" : "keys"}`;
   return `Deactivating ends the membership${revoked}.`;
 }
 

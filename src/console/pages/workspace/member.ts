@@ -28,11 +28,14 @@ export async function findMember(call: PageCall): Promise<ListedMember> {
   throw new DomainError("not_found", `There is no member "${email.slice(0, 254)}" in this workspace`);
 }
 
-/** A member's active keys in this workspace; none if the viewer may not see them. */
+/** How many of a member's keys pages name; further ones are counted. */
+const keysNamed = 20;
+
+/** The first active keys of a member in this workspace; none if the viewer may not see them. */
 export async function keysOf({ email }: ListedMember, call: PageCall): Promise<KeyView[]> {
   const { role } = call.workspace;
   if (role !== "operator" && !overseers.includes(role) && email !== call.viewer.email) return [];
-  const { data } = await call.control(keyEndpoints.list, { owner: email });
+  const { data } = await call.control(keyEndpoints.list, { owner: email, limit: String(keysNamed) });
   return data;
 }
 
