@@ -15,6 +15,15 @@ const weir = {};
     setTimeout(() => (live.textContent = words), 50);
   };
 
+  /** To make a format takes longer than to write a hundred times in it. */
+  const formats = new Map();
+
+  const written = (at, parts) => {
+    const name = Object.keys(parts).join();
+    if (!formats.has(name)) formats.set(name, new Intl.DateTimeFormat("en-GB", parts));
+    return formats.get(name).format(at);
+  };
+
   const showTimes = (root) => {
     for (const time of root.querySelectorAll("time[data-local]")) {
       const at = new Date(time.dateTime);
@@ -22,8 +31,8 @@ const weir = {};
       const seconds = time.dataset.local === "seconds" ? { second: "2-digit" } : {};
       // The year is shown unless it is the current one.
       const year = at.getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" };
-      const day = at.toLocaleDateString("en-GB", { day: "numeric", month: "short", ...year });
-      const clock = at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", ...seconds });
+      const day = written(at, { day: "numeric", month: "short", ...year });
+      const clock = written(at, { hour: "2-digit", minute: "2-digit", ...seconds });
       time.textContent = `${day.replace("Sept", "Sep")}, ${clock}`;
     }
   };

@@ -8,6 +8,7 @@ import { addressOf } from "../../support/console-sample/history.ts";
 import { addressIn, nameOf, viewerOf } from "../../support/console-sample/paths.ts";
 import { SampleService } from "../../support/console-sample/sample.ts";
 import { chromiumPath, Visit } from "../browser.ts";
+import { weighPage } from "../page-weight.ts";
 import { enter, tabTo, walkDialogs } from "./keyboard.ts";
 import { signIn } from "./sign-in.ts";
 
@@ -108,6 +109,16 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     for (const code of Object.keys(errorTable))
       expect([code, await reference.locator(`#error-${code}`).count()]).toEqual([code, 1]);
     expect(visit.faults).toEqual([]);
+  });
+
+  test("a page of 50 requests sends less than 60 kB the second time", async () => {
+    const visit = await visitOf(addressOf("admin"));
+    const path = `/console/w/${service.sample.name}/requests`;
+    await visit.open(path);
+    const { bytes } = await weighPage(visit, path);
+    expect(await visit.page.locator("main tbody tr").count()).toBe(50);
+    expect(bytes).toBeGreaterThan(2_000);
+    expect(bytes).toBeLessThan(60_000);
   });
 
   test("a filtered list is saved as a view by keyboard, in a form that fits a phone, and the menu opens the list with it", async () => {

@@ -5,12 +5,14 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pages } from "../../../src/console/pages.ts";
+import { addressOf } from "../../support/console-sample/history.ts";
 import { SampleService } from "../../support/console-sample/sample.ts";
 import { addressIn, nameOf, viewerOf } from "../../support/console-sample/paths.ts";
 import { runAtEnd } from "../../support/processes/at-end.ts";
 import { repository } from "../../support/processes/process.ts";
 import { chromiumPath, Visit } from "../browser.ts";
 import { signIn } from "../console/sign-in.ts";
+import { weightLine } from "../page-weight.ts";
 import { recordFirstAnswer } from "./first-answer.ts";
 import { indexPage, type Shot } from "./index-page.ts";
 
@@ -18,6 +20,7 @@ const usage = `npm run screenshots -- [word …]
 
 Writes ./screenshots/index.html and pictures of each page, and audits each with axe. With words: only pages whose address contains one of them.
 The word first-answer alone: the way from the printed link to a first answer of a provider's model, with its times and words.
+The word weight alone: no pictures, but the bytes and the first paint of a page of 50 requests.
 
 Example: npm run screenshots -- requests`;
 
@@ -57,6 +60,7 @@ function placesIn({ sample }: SampleService): Place[] {
 async function main(words: readonly string[]): Promise<void> {
   if (words.some((word) => word === "--help" || word === "-h")) return console.log(usage);
   if (chromiumPath === null) throw new Error("There is no Chromium to take pictures with");
+  if (words.join() === "weight") return await printWeight();
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   const shots: Shot[] = [];
@@ -79,6 +83,13 @@ async function main(words: readonly string[]): Promise<void> {
   const { looks, dialogs, broken } = audits;
   console.log(`axe: ${looks} looks of ${places.length} pages and ${dialogs} of their dialogs, ${broken} broken rules`);
   if (broken > 0) process.exitCode = 1;
+}
+
+async function printWeight(): Promise<void> {
+  await using service = await SampleService.start({ CONSOLE: "on" });
+  await using visitor = await visitAs(addressOf("admin"), service);
+  const path = `/console/w/${service.sample.name}/requests`;
+  console.log(`A page of 50 requests: ${await weightLine(visitor, path)}`);
 }
 
 async function writeIndex(shots: readonly Shot[]): Promise<void> {
