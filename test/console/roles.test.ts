@@ -58,6 +58,19 @@ const takesNewSignIn = new Set([
   "/provider-keys/:id delete",
 ]);
 
+/** Pages whose parameter is nobody's: a model, a month, a kind of alert, a vendor, an issue that advisories describe. */
+const namesNothingHere = /^\/(models|statements|alerts\/new|alerts\/webhooks\/new|connections\/new|connect|vulnerabilities)\//;
+
+/** Forms that name a thing of the workspace, on pages without a parameter. */
+const namesThing = new Set([
+  "/views edit",
+  "/views delete",
+  "/findings triage",
+  "/workbench again",
+  "/alerts delete-rule",
+  "/alerts replay",
+]);
+
 /** The page's path, as the document has it. */
 const nameOf = ({ of, path }: Page): string => (of === "operator" ? `/operator${path}`.replace(/\/$/, "") : path);
 
@@ -327,6 +340,54 @@ describe.each(oneDatabase)("the roles on $name", ({ open }) => {
       const { status, text: shown } = action === "see" ? await world.get(path, browser) : await sent(path, fields, browser);
       const expected = isLate ? [401] : allowed[role] ? [200, 303] : [400, 403, 404, 409];
       expect([role, status, expected.includes(status) ? "" : shown], `${page} ${action}`).toEqual([role, status, ""]);
+    }
+  });
+
+  describe("an admin of another workspace", () => {
+    let stranger: Awaited<ReturnType<typeof startSession>>;
+    beforeAll(async () => {
+      await world.control.workspace("other", "10");
+      const settings = { early_access: ["own_keys", "models_page", "usage_statements", "people"], prompt_storage: true };
+      await world.control.expect("PATCH", "/workspaces/other", { body: settings });
+      stranger = await startSession(
+        { email: "admin@other", way: "link", agent: "", bothFactors: true },
+        { sql: database.sql, clock: world.control.clock },
+      );
+    });
+
+    const ofWorkspace = rows.filter(({ page }) => pages.find((one) => nameOf(one) === page)?.of === "workspace");
+
+    test("finds no page here and no form", async () => {
+      for (const { page, action } of ofWorkspace) {
+        const path = `/console/w/acme${page.replace(/[:*]\w+/, "any")}`;
+        const answered = action === "see" ? await world.get(path, stranger) : await world.post(path, { action }, stranger);
+        expect([page, action, answered.status]).toEqual([page, action, 404]);
+      }
+    });
+
+    const things = ofWorkspace.filter(({ page, action }) =>
+      hasParameters({ path: page }) ? !namesNothingHere.test(page) : namesThing.has(`${page} ${action}`),
+    );
+
+    test.each(things)("reads and changes nothing of this one by its id: $page $action", async ({ page, action }) => {
+      // Whoever is refused in the own workspace is refused for the id alone.
+      const path = (await addressOf(page, "admin@acme")).replace("/w/acme", "/w/other");
+      const owner = await startSession(
+        { email: "admin@acme", way: "link", agent: "", bothFactors: true },
+        { sql: database.sql, clock: world.control.clock },
+      );
+      const further = await (forms[`${page} ${action}`] ?? security.forms[`${page} ${action}`])?.(owner, "admin@acme");
+      const fields = { form_token: formToken(stranger.token), action, ...further };
+      const before = await recorded();
+      const { status, text: shown } = action === "see" ? await world.get(path, stranger) : await sent(path, fields, stranger);
+      expect([status, [400, 403, 404, 409].includes(status) ? "" : shown]).toEqual([status, ""]);
+      expect(await recorded()).toBe(before);
+    });
+
+    /** How much the audit logs have of both workspaces. */
+    async function recorded(): Promise<number> {
+      const [row] = await database.sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM audit_events`;
+      return row?.count ?? 0;
     }
   });
 });
