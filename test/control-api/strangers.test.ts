@@ -59,6 +59,23 @@ const requests: [string, string, (ids: Ids) => string, (ids: Ids) => object | nu
   ["a connection's end", "DELETE", ({ connection }) => `/connections/${connection}`, none],
 ];
 
+/** What names a workspace, with what a form sends besides. */
+const ofWorkspaces: [string, (workspace: string) => string, object | null][] = [
+  ["GET", (name) => `/workspaces/${name}`, null],
+  ["GET", (name) => `/views?workspace=${name}`, null],
+  ["POST", () => "/views", { list: "findings", name: "Mine", query: "severity=high" }],
+  ["GET", (name) => `/components?workspace=${name}&name=lodash`, null],
+  ["GET", (name) => `/findings?workspace=${name}`, null],
+  ["GET", (name) => `/vex?workspace=${name}&project=shop`, null],
+  ["GET", (name) => `/evidence?workspace=${name}`, null],
+  ["GET", (name) => `/usage?workspace=${name}`, null],
+  ["GET", (name) => `/checklist?workspace=${name}`, null],
+  ["PATCH", () => "/checklist", { hidden: true }],
+  ["POST", () => "/sample", {}],
+  ["GET", (name) => `/provider-keys?workspace=${name}`, null],
+  ["POST", () => "/provider-keys", { provider: "mistral", key: "sk-0123456789abcdef" }],
+];
+
 describe.each(["admin@own", "member@own", "auditor@own", "nobody@nowhere"])("for %s", (as) => {
   test.each(requests)("%s of another workspace does not exist", async (_, method, path, body) => {
     const answer = async (ids: Ids) => {
@@ -70,11 +87,14 @@ describe.each(["admin@own", "member@own", "auditor@own", "nobody@nowhere"])("for
     expect(await answer(theirs)).toEqual(unknown);
   });
 
-  test("another workspace gets the same answer as a missing one", async () => {
+  test.each(ofWorkspaces)("another workspace gets the same answer as a missing one: %s %s", async (method, path, fields) => {
     const answer = async (name: string) => {
-      const { status, body } = await control.call("GET", `/workspaces/${name}`, { as });
-      return { status, answered: JSON.stringify(body).replaceAll(name, "NAME") };
+      const body = fields === null ? null : { workspace: name, ...fields };
+      const { status, body: answered } = await control.call(method, path(name), { as, ...(body && { body }) });
+      return { status, answered: JSON.stringify(answered).replaceAll(name, "NAME") };
     };
-    expect(await answer("other")).toEqual(await answer("nowhere-at-all"));
+    const missing = await answer("nowhere-at-all");
+    expect(missing.status).toBe(403);
+    expect(await answer("other")).toEqual(missing);
   });
 });
