@@ -79,6 +79,9 @@ describe.each(oneDatabase)("the pages of security on $name", ({ open }) => {
     expect(text).toContain("<strong><bdi>4.17.21</bdi></strong>");
     expect(text).toMatch(/<code>[^<]*express@4\.0\.0<\/code> → <code>[^<]*lodash@4\.17\.20<\/code>/);
     expect(text).toContain("There is no decision yet");
+    // What to do and the decision come before the advisory, which may be long.
+    const heads = [...text.matchAll(/<h2 id="(\w+)-title">/g)].map(([, id]) => id);
+    expect(heads).toEqual(["do", "why", "decide", "about", "history"]);
   });
 
   test.each([

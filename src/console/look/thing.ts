@@ -5,9 +5,11 @@
 import { markup, type Html } from "../../http/html.ts";
 import { copyButton, facts, type Content } from "./parts.ts";
 
+/** null shows a dash. */
+export type ThingFacts = readonly (readonly [name: string, value: Content | null])[];
+
 interface Thing {
-  /** null shows a dash. */
-  facts: readonly (readonly [name: string, value: Content | null])[];
+  facts: ThingFacts;
   /** Below the facts. */
   note?: Html | null;
   main: Html;

@@ -10,7 +10,7 @@ import { isoTime } from "../../../kernel/clock.ts";
 import { chartScript } from "../../look/charts.ts";
 import { address, confirmForm, form } from "../../look/forms.ts";
 import { badge, codeSamples, dialog, opener, section, time, userText } from "../../look/parts.ts";
-import { idToCopy, limitMeters, thingPage } from "../../look/thing.ts";
+import { idToCopy, limitMeters, thingPage, type ThingFacts } from "../../look/thing.ts";
 import { actDialog, formState, hiddenFields, shownValues } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { changesFact } from "../workspace/audit-page.ts";
@@ -77,7 +77,7 @@ async function refusedLately(id: string, call: PageCall): Promise<number> {
   return (await call.control(refusalEndpoints.count, { key: id, from })).calls;
 }
 
-function keyFacts(key: KeyView, call: PageCall): Parameters<typeof thingPage>[0]["facts"] {
+function keyFacts(key: KeyView, call: PageCall): ThingFacts {
   const owner = markup`<a href="${call.link(memberPath(key.owner))}">${userText(key.owner)}</a>`;
   return [
     ["Scope", scopeName(key)],

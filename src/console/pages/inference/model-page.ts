@@ -11,6 +11,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import { formatUsd, nanoRoundedHalfUp, parsePricePerMillion, picoCost } from "../../../kernel/money.ts";
 import { chartScript } from "../../look/charts.ts";
 import { address } from "../../look/forms.ts";
+import { thingPage, type ThingFacts } from "../../look/thing.ts";
 import { codeSamples, facts, notice, section, table, type Column, money } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { addingPath, providersPath } from "../operator/providers-page.ts";
@@ -37,13 +38,16 @@ async function render(call: PageCall): Promise<PageContent> {
     trail: [{ path: call.link("/models"), label: "Models" }],
     badge: cells.stateBadge(model),
     actions: actions(model, call),
-    main: markup`${lacking(model, call)}${modelFacts(model)}
-      ${await modelChart(model, call)}
-      ${section("prices", "Prices", prices(model))}
-      ${model.routes.length === 0 ? null : section("routes", "Routes", routes(model.routes))}
-      ${section("fields", "Fields of a request", model.kind === undefined ? requestFields(model) : vectors(model))}
-      ${section("use", "Call it", samples(model, call))}`,
+    main: markup`${lacking(model, call)}${thingPage({ facts: modelFacts(model), main: await modelParts(model, call) })}`,
   };
+}
+
+async function modelParts(model: ModelDetails, call: PageCall): Promise<Html> {
+  return markup`${await modelChart(model, call)}
+    ${section("prices", "Prices", prices(model))}
+    ${model.routes.length === 0 ? null : section("routes", "Routes", routes(model.routes))}
+    ${section("fields", "Fields of a request", model.kind === undefined ? requestFields(model) : vectors(model))}
+    ${section("use", "Call it", samples(model, call))}`;
 }
 
 async function modelChart({ id }: ModelDetails, call: PageCall): Promise<Html> {
@@ -108,9 +112,9 @@ function ownKeyPath(call: PageCall, provider: string): string | null {
     : null;
 }
 
-function modelFacts(model: ModelDetails): Html {
+function modelFacts(model: ModelDetails): ThingFacts {
   const { max_output_tokens: answer, parameters } = model;
-  return facts([
+  return [
     ["Id", cells.idWithCopy(model.id)],
     ["Kind", model.kind ?? "chat"],
     ["Made by", model.owned_by],
@@ -120,7 +124,7 @@ function modelFacts(model: ModelDetails): Html {
     ["Uptime", cells.uptime(model) ?? markup`<span class="none">not measured in the last day</span>`],
     ["Released", cells.released(model)],
     ...(parameters === undefined ? [] : [["Weights", parameters.toLocaleString("en-US")] as const]),
-  ]);
+  ];
 }
 
 /** A request within the first tier of every model. */

@@ -10,6 +10,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import { isoTime } from "../../../kernel/clock.ts";
 import { address } from "../../look/forms.ts";
 import { facts, section, table, time, userText, type Content } from "../../look/parts.ts";
+import { thingPage, type ThingFacts } from "../../look/thing.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { requestReaders, shareLink } from "../share-link.ts";
 import { problemBox, titleOf } from "./problem-box.ts";
@@ -37,30 +38,35 @@ async function render(call: PageCall): Promise<PageContent> {
     ],
     actions: shareLink(call, { path: `/requests/refused/${id}`, readers: requestReaders(call, member ?? null) }),
     main: markup`${problemBox({ status, code, cause: message, key, model, retryAfterMs }, call)}
-      ${about(refused, call)}
-      <p>No provider was called, and nothing was charged.</p>
-      ${section("often", "The same in the last 24 hours", await often(refused, call))}`,
+      ${thingPage({
+        facts: about(refused, call),
+        main: section(
+          "often",
+          "The same in the last 24 hours",
+          markup`${await often(refused, call)}<p class="hint">No provider was called, and nothing was charged.</p>`,
+        ),
+      })}`,
   };
 }
 
 function about(
   { at, key_id: key, member, endpoint, model, param, retry_after_ms: wait, ...rest }: RefusedView,
   call: PageCall,
-): Html {
+): ThingFacts {
   const caller = callerName({ key_id: key, key_name: rest.key_name });
   const known: (readonly [string, Content | null])[] = [
     ["Model", model === null ? null : markup`<code>${userText(model)}</code>`],
     ["Field", param === null ? null : markup`<code>${userText(param)}</code>`],
     ["Retry-After", wait === null ? null : duration(wait)],
   ];
-  return facts([
+  return [
     ["Refused", time(at, { seconds: true })],
     ["Key", key === null ? caller : markup`<a href="${call.link(`/keys/${key}`)}">${caller}</a>`],
     ["Member", member],
     ["Endpoint", endpoint],
     ["Code", markup`<code>${rest.code}</code>`],
     ...known.filter(([, value]) => value !== null),
-  ]);
+  ];
 }
 
 const dayMs = 86_400_000;

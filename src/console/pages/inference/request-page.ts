@@ -14,7 +14,8 @@ import { isJsonObject } from "../../../http/json.ts";
 import { parseUsd } from "../../../kernel/money.ts";
 import { actionButton, emptyForm, form, confirmForm } from "../../look/forms.ts";
 import { facts, section, table, time, userText, type Content, money, dialog, opener } from "../../look/parts.ts";
-import { hiddenFields, signInFirst, formState } from "../../page-forms.ts";
+import { thingPage, type ThingFacts } from "../../look/thing.ts";
+import { hiddenFields, sentence, signInFirst, formState } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { requestReaders, shareLink } from "../share-link.ts";
 import { problemBox } from "./problem-box.ts";
@@ -44,11 +45,13 @@ function content(request: GenerationDetail, call: PageCall, prompt: PromptView |
       path: `/requests/${request.generation_id}`,
       readers: requestReaders(call, request.member ?? null),
     }),
-    main: markup`${problemOf(request, call)}${about(request, call)}
-      ${isFree(request) ? freePrice(request) : section("price", "What it cost", priceSection(request))}
-      ${section("times", "How long it took", times(request))}
-      ${section("headers", "Headers of the answer", headers(request))}
-      ${section("prompt", "The stored prompt", prompt === null ? promptSection(request, call) : shownPrompt(prompt, request, call))}`,
+    main: markup`${problemOf(request, call)}${thingPage({
+      facts: about(request, call),
+      main: markup`${isFree(request) ? freePrice(request) : section("price", "What it cost", priceSection(request))}
+        ${section("times", "How long it took", times(request))}
+        ${section("headers", "Headers of the answer", headers(request))}
+        ${section("prompt", "The stored prompt", prompt === null ? promptSection(request, call) : shownPrompt(prompt, request, call))}`,
+    })}`,
   };
 }
 
@@ -63,7 +66,7 @@ function problemOf(request: GenerationDetail, call: PageCall): Html | null {
   const { status, code, key_id: key, model, message } = request;
   if (status < 400 && code === null) return null;
   const called = calledProviders(request);
-  const cause = message === null ? called : markup`${userText(message)} ${called}`;
+  const cause = message === null ? called : markup`${userText(sentence(message))} ${called}`;
   return problemBox({ status, code: code ?? "", cause, key, model, retryAfterMs: null }, call);
 }
 
@@ -93,15 +96,13 @@ function freePrice(request: GenerationDetail): Html {
 }
 
 /** The fields that have a label for this page. Those without a form here are shown as in a list. */
-function about(request: GenerationDetail, call: PageCall): Html {
+function about(request: GenerationDetail, call: PageCall): ThingFacts {
   const values: Record<string, unknown> = request;
-  return facts(
-    pageFields.flatMap(({ field, label, view }) => {
-      const form = forms[field];
-      const value = form === undefined ? plain(values[view ?? ""]) : form(request, call);
-      return value === undefined ? [] : [[label, value] as const];
-    }),
-  );
+  return pageFields.flatMap(({ field, label, view }) => {
+    const form = forms[field];
+    const value = form === undefined ? plain(values[view ?? ""]) : form(request, call);
+    return value === undefined ? [] : [[label, value] as const];
+  });
 }
 
 /** undefined: it is left out. */
@@ -203,18 +204,18 @@ function promptSection(request: GenerationDetail, call: PageCall): Html {
     state: emptyForm,
     submit: "Show the prompt and record that I did",
   });
-  return markup`<p>The prompt and the answer are stored. Each view is recorded in the audit log with your name.</p>${signInFirst(call, "read or delete them") ?? markup`${ask}${againButton(request, call)}${deletePromptDialog(request, call)}`}`;
+  return markup`<p>The prompt and the answer are stored. Each view is recorded in the audit log with your name.</p>${signInFirst(call, "read or delete them") ?? markup`<div class="actions">${ask}${againButton(request, call)}${deletePromptDialog(request, call)}</div>`}`;
 }
 
 function shownPrompt(prompt: PromptView, request: GenerationDetail, call: PageCall): Html {
-  return markup`${promptContents(prompt)}${againButton(request, call)}${deletePromptDialog(request, call)}`;
+  return markup`${promptContents(prompt)}<div class="actions">${againButton(request, call)}${deletePromptDialog(request, call)}</div>`;
 }
 
 /** Reads the prompt into the Workbench; null: the viewer may not run a model. */
 function againButton({ generation_id: generation }: GenerationDetail, call: PageCall): Html | null {
   if (call.workspace.role === "operator") return null;
   const hidden = hiddenFields(call, "again", { generation });
-  return markup`<p>${actionButton({ action: call.link("/workbench"), label: "Same request again, recorded as a view", hidden })}</p>`;
+  return actionButton({ action: call.link("/workbench"), label: "Same request again, recorded as a view", hidden });
 }
 
 async function showPrompt(call: PageCall): Promise<ActionResult> {
@@ -354,7 +355,7 @@ export const deletePromptPage: Page = {
 /** The button and its dialog. Callers check beforehand whether a new sign-in is needed. */
 function deletePromptDialog(request: GenerationDetail, call: PageCall): Html {
   const path = call.link(`${requestPath(request)}/delete-prompt`);
-  return markup`<p>${opener({ dialog: "delete-prompt", path, label: "Delete", quiet: true })}</p>
+  return markup`${opener({ dialog: "delete-prompt", path, label: "Delete", quiet: true })}
     ${dialog({ id: "delete-prompt", title: "Delete the stored prompt?", body: deleteForm(request, call), asks: null })}`;
 }
 

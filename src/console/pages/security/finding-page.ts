@@ -13,7 +13,8 @@ import { printPackageUrl } from "../../../security/versions/package-url.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { form, address } from "../../look/forms.ts";
-import { facts, section, emptyState, cursorLinks, day, table, time, userText } from "../../look/parts.ts";
+import { section, emptyState, cursorLinks, day, table, time, userText } from "../../look/parts.ts";
+import { idToCopy, thingPage, type ThingFacts } from "../../look/thing.ts";
 import { shareLink } from "../share-link.ts";
 import { justificationWords, ownerChoices, reasonFields, reasonsOf, statusBadge, statusChoices, triagedWords } from "./triage.ts";
 import { affectedTable, descriptionText, referenceList } from "./vulnerability-page.ts";
@@ -51,19 +52,21 @@ async function render(call: PageCall): Promise<PageContent> {
       path: `/findings/${finding.id}`,
       readers: markup`Every member of ${userText(call.workspace.name)} can open it.`,
     }),
-    main: markup`${findingFacts(finding, call)}
-      ${section("why", "Why it matches", markup`${whyItMatches(finding)}${affectedTable(own)}`)}
-      ${section("do", "What to do", markup`${whatToDo(finding)}${dependencyPath(finding)}`)}
-      ${section("about", "About the vulnerability", markup`${descriptionText(issue.description, 1_500)}<p><a href="${vulnerability}">All about ${userText(finding.cve_id)}</a></p>${referenceList(issue.references.slice(0, 8))}`)}
-      ${section("decide", "Decision", await decision(finding, call))}
-      ${section("history", "History", history(events, { call, skipped: Number(skipped) }))}`,
+    main: thingPage({
+      facts: findingFacts(finding, call),
+      main: markup`${section("do", "What to do", markup`${whatToDo(finding)}${dependencyPath(finding)}`)}
+        ${section("why", "Why it matches", markup`${whyItMatches(finding)}${affectedTable(own)}`)}
+        ${section("decide", "Decision", await decision(finding, call))}
+        ${section("about", "About the vulnerability", markup`${descriptionText(issue.description, 1_500)}<p><a href="${vulnerability}">All about ${userText(finding.cve_id)}</a></p>${referenceList(issue.references.slice(0, 8))}`)}
+        ${section("history", "History", history(events, { call, skipped: Number(skipped) }))}`,
+    }),
   };
 }
 
-function findingFacts(finding: FindingDetails, call: PageCall): Html {
+function findingFacts(finding: FindingDetails, call: PageCall): ThingFacts {
   const { component, component_version: version, project_id: project } = finding;
   const named = userText(`${component}${version === "" ? ", without a version" : ` ${version}`}`);
-  return facts([
+  return [
     ["Project", markup`<a href="${call.link(`/projects/${project}`)}">${userText(finding.project)}</a>`],
     ["Component", markup`${named} · <a href="${call.link(everywherePath(finding))}">in all projects</a>`],
     ["Ecosystem", ecosystemName(finding.ecosystem)],
@@ -74,8 +77,8 @@ function findingFacts(finding: FindingDetails, call: PageCall): Html {
     ["Present", finding.present ? "in the project's current SBOM" : "no longer: it opens by itself if it returns"],
     ["First seen", time(finding.first_seen)],
     ["Last seen", time(finding.last_seen)],
-    ["Id", markup`<code>${finding.id}</code>`],
-  ]);
+    ["Id", idToCopy({ id: "finding-id", value: finding.id, what: "the id" })],
+  ];
 }
 
 /** The search for its package in all versions. */

@@ -9,7 +9,8 @@ import type { ProductView } from "../../../security/projects/product-schema.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { form, address } from "../../look/forms.ts";
-import { badge, type Tone, dialog, opener, emptyState, facts, section, table, userText } from "../../look/parts.ts";
+import { idToCopy, thingPage } from "../../look/thing.ts";
+import { badge, type Tone, dialog, opener, emptyState, section, table, userText } from "../../look/parts.ts";
 import { pageRows, rowsInput, rowsLinks } from "../rows-query.ts";
 import { projectList } from "./projects-page.ts";
 import { severityCounts } from "./words.ts";
@@ -120,18 +121,17 @@ async function renderProduct(call: PageCall): Promise<PageContent> {
     trail: [{ path: call.link("/products"), label: "Products" }],
     badge: gradeBadge(product),
     actions: list.view,
-    main: markup`${facts([
-      ["Open vulnerabilities", severityCounts(product.vulnerability_counts, product.posture !== null)],
-      ["Findings", markup`<a href="${findings}">What is open in it</a>`],
-      ["Projects", product.projects_count],
-      ["SBOMs, with former ones", product.sboms_count],
-      [
-        "Grade",
-        `${product.posture ?? "None, since no project was scanned yet, or one of them cannot be compared with advisories"}. It is that of the most severe open vulnerability: F critical, D high, C medium, B low or not rated, A none.`,
+    main: thingPage({
+      facts: [
+        ["Open vulnerabilities", severityCounts(product.vulnerability_counts, product.posture !== null)],
+        ["Findings", markup`<a href="${findings}">What is open in it</a>`],
+        ["Projects", product.projects_count],
+        ["SBOMs, with former ones", product.sboms_count],
+        ["Id", idToCopy({ id: "product-id", value: product.id, what: "the id" })],
       ],
-      ["Id", markup`<code>${product.id}</code>`],
-    ])}
-    ${section("projects", "Projects", list.table)}
-    ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects", filters: list.kept })}`,
+      note: markup`<p class="hint">${product.posture === null ? "There is no grade, since no project was scanned yet, or one of them cannot be compared with advisories." : null} The grade is that of the most severe open vulnerability: F critical, D high, C medium, B low or not rated, A none.</p>`,
+      main: markup`${section("projects", "Projects", list.table)}
+        ${data.length === 0 ? null : rowsLinks(call, { found: data.length, what: "Projects", filters: list.kept })}`,
+    }),
   };
 }
