@@ -18,6 +18,8 @@ export interface Chart {
   title: string;
   /** Bars are stacked, so they are for sums. Lines are for values of which there is no sum. */
   shape: "bars" | "lines";
+  /** Whether the series are the severities, from critical to unknown, which have colours of their own. */
+  ofSeverities?: boolean;
   /** What the periods are, such as "Day (UTC)". */
   periodName: string;
   periods: readonly ChartPeriod[];
@@ -79,7 +81,7 @@ export function chart(given: Chart): Html {
   if (highest === 0n) return given.empty;
   const top = roundedTop(withLimit(highest, given));
   const plot: Plot = { ...given, drawn, top };
-  return markup`<figure class="chart" aria-labelledby="${id}-title">
+  return markup`<figure class="chart${given.ofSeverities === true ? " severities" : ""}" aria-labelledby="${id}-title">
     <figcaption id="${id}-title">${title}</figcaption>
     ${legend(plot)}
     <div class="plot">

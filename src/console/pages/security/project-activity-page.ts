@@ -4,7 +4,7 @@ import { markup, type Html } from "../../../http/html.ts";
 import type { ActivityView } from "../../../security/projects/activity.ts";
 import { address } from "../../look/forms.ts";
 import { chart, chartScript } from "../../look/charts.ts";
-import { cursorLinks, emptyState, table, time, userText } from "../../look/parts.ts";
+import { cursorLinks, day, emptyState, shortDay, table, time, userText } from "../../look/parts.ts";
 import type { Page, PageCall, PageContent } from "../../page.ts";
 import { pageRows } from "../rows-query.ts";
 import { changesOf } from "./finding-page.ts";
@@ -49,7 +49,8 @@ async function trend(call: PageCall): Promise<Html> {
     title: "Open findings by severity, at the end of each day",
     shape: "bars",
     periodName: "Day (UTC)",
-    periods: data.map(({ day }) => ({ name: day, short: day.slice(5), path: null })),
+    ofSeverities: true,
+    periods: data.map(({ day: date }) => ({ name: day(date), short: shortDay(date), path: null })),
     series: levels.map((level) => ({ label: level, values: data.map((one) => BigInt(one[level])), total: null })),
     words,
     notes: ["Each finding counts with the severity that it has today."],
