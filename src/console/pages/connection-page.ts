@@ -134,11 +134,19 @@ function setTabs(row: ConnectorRow, call: PageCall): Html | null {
   const here = call.link(`/connections/new/${row.slug}`);
   const choices = row.credential_sets.map((one, index) => ({
     path: address(here, { set: index === 0 ? undefined : String(index) }),
-    label: labelsOf({ fields: askedFields(one) }),
+    label: ownLabels(one, row.credential_sets),
     count: null,
     current: index === number,
   }));
   return choices.length < 2 ? null : tabs("What you have", choices);
+}
+
+/** What tells a set from the others: the fields that it needs and that some other lacks. */
+function ownLabels(set: CredentialSet, all: readonly CredentialSet[]): string {
+  const fields = askedFields(set);
+  const isShared = (key: string): boolean => all.every((one) => askedFields(one).some((field) => field.key === key));
+  const own = fields.filter(({ key, optional }) => !optional && !isShared(key));
+  return labelsOf({ fields: own.length === 0 ? fields : own });
 }
 
 function connectForm(row: ConnectorRow, call: PageCall): Html {

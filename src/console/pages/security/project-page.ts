@@ -9,7 +9,6 @@ import type { ProjectDetailsView } from "../../../security/projects/schema.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { form } from "../../look/forms.ts";
-import { section } from "../../look/parts.ts";
 import { exportMenu, findingCsv, findingFiles } from "./finding-files.ts";
 import { findingList, mayDecide, triageListed, type FindingPlace } from "./finding-list.ts";
 import { projectContent, projectId, projectPath, projectTab } from "./project-frame.ts";
@@ -87,7 +86,7 @@ async function renderMove(call: PageCall): Promise<PageContent> {
       { path: call.link("/projects"), label: "Projects" },
       { path: projectPath(call), label: project.name },
     ],
-    main: markup`${section("move", "Product", body)}`,
+    main: body,
   };
 }
 

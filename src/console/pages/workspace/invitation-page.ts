@@ -5,7 +5,7 @@
 import { memberEndpoints } from "../../../control-api/endpoints/members.ts";
 import { markup } from "../../../http/html.ts";
 import { emptyForm, form } from "../../look/forms.ts";
-import { closeButton, copyField, dialog, time, userText } from "../../look/parts.ts";
+import { emptyState, closeButton, copyField, dialog, time, userText } from "../../look/parts.ts";
 import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { ActionResult, Page, PageCall, PageContent } from "../../page.ts";
 import { roleName } from "../../viewer.ts";
@@ -30,8 +30,11 @@ const trailOf = (call: PageCall) => [{ path: call.link("/members"), label: "Memb
 async function render(call: PageCall): Promise<PageContent> {
   const { email, role, state } = await findMember(call);
   const title = "The invitation as a link";
-  if (state !== "pending")
-    return { title, trail: trailOf(call), main: markup`<p>No invitation waits for the answer of ${userText(email)}.</p>` };
+  if (state !== "pending") {
+    const member = markup`<a class="button quiet" href="${call.link(memberPath(email))}">See the member</a>`;
+    const words = markup`${userText(email)} has no open invitation, so there is no link to make.`;
+    return { title, trail: trailOf(call), main: emptyState(words, member) };
+  }
   const create = form({
     id: "create-link",
     action: call.path,

@@ -16,10 +16,10 @@ import { monogram } from "../../../http/monogram.ts";
 import { providerFormMs } from "../../limits.ts";
 import { chartScript } from "../../look/charts.ts";
 import { arrangedList, type ListColumn } from "../../look/list-view.ts";
-import { type Field, address, form, actionButton, confirmForm } from "../../look/forms.ts";
-import { dialog, opener, emptyState, badge, type Tone, table, time, userText, section } from "../../look/parts.ts";
-import { thingPage } from "../../look/thing.ts";
-import { formState, hiddenFields, signInFirst } from "../../page-forms.ts";
+import { type Field, address, form, confirmForm } from "../../look/forms.ts";
+import { dialog, opener, emptyState, badge, type Tone, table, time, userText } from "../../look/parts.ts";
+import { thingPage, type ThingFacts } from "../../look/thing.ts";
+import { actDialog, formState, hiddenFields, signInFirst } from "../../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../../page.ts";
 import { zoneScript } from "../inference/day-zone.ts";
 import { lastRequests } from "../inference/request-columns.ts";
@@ -245,17 +245,17 @@ const pathOf = ({ id }: Pick<OwnKeyView, "id">): string => `/provider-keys/${enc
 async function renderKey(call: PageCall): Promise<PageContent> {
   const key = await findKey(call);
   const reason = await reasonAgainstKeys(call);
+  const acts = [...(reason === null ? [testDialog(key, call), replaceDialog(key, call)] : []), ...endDialogs(key, call)];
   return {
     title: key.name ?? key.provider,
     trail: keyTrail(call),
     badge: keyState(key.state),
-    main: thingPage({
+    actions: markup`${acts.map(({ button }) => button)}`,
+    main: markup`${acts.map((act) => act.dialog)}${thingPage({
       facts: [...keyFacts(key), ...changesFact(key.id, call)],
       note: reason === null ? null : markup`<p class="hint">${reason}</p>`,
-      main: markup`${await keyActivity(key, call)}
-        ${reason === null ? markup`${testSection(key, call)}${replaceSection(key, call)}` : null}
-        ${endSection(key, call)}`,
-    }),
+      main: await keyActivity(key, call),
+    })}`,
   };
 }
 
@@ -267,7 +267,7 @@ async function keyActivity({ provider }: OwnKeyView, call: PageCall): Promise<Ht
   return markup`${usageChart(call, { asked, view })}${requests}`;
 }
 
-function keyFacts(key: OwnKeyView): Parameters<typeof thingPage>[0]["facts"] {
+function keyFacts(key: OwnKeyView): ThingFacts {
   return [
     ["Provider", key.provider],
     ["Key", markup`<code>${key.masked ?? "…"}</code>`],
@@ -278,13 +278,26 @@ function keyFacts(key: OwnKeyView): Parameters<typeof thingPage>[0]["facts"] {
   ];
 }
 
-function testSection({ provider }: OwnKeyView, call: PageCall): Html {
-  const words = markup`Calls ${userText(provider)} for each chat model that has not been checked yet, or else for its cheapest one. The provider bills at most 16 tokens for each. It takes up to a minute or two.`;
-  const button = actionButton({ action: call.path, label: "Test it", hidden: hiddenFields(call, "test") });
-  return section("test", "Test", markup`<p class="hint">${words}</p>${button}`);
+interface Act {
+  button: Html;
+  dialog: Html;
 }
 
-function replaceSection({ zero_data_retention: none, state }: OwnKeyView, call: PageCall): Html {
+function testDialog({ provider }: OwnKeyView, call: PageCall): Act {
+  const words = markup`Calls ${userText(provider)} for each chat model that has not been checked yet, or else for its cheapest one. The provider bills at most 16 tokens for each. It takes up to a minute or two.`;
+  const body = form({
+    id: "test",
+    action: call.path,
+    hidden: hiddenFields(call, "test"),
+    fields: [],
+    state: formState(call, { action: "test" }),
+    submit: "Test it",
+    cancelPath: call.path,
+  });
+  return actDialog(call, { action: "test", label: "Test", title: "Test the key", body: markup`<p>${words}</p>${body}` });
+}
+
+function replaceDialog({ zero_data_retention: none, state }: OwnKeyView, call: PageCall): Act {
   const words = state === "disabled" ? "With a new key it is in use again." : "Calls under way end on the current key.";
   const body = form({
     id: "replace",
@@ -293,23 +306,42 @@ function replaceSection({ zero_data_retention: none, state }: OwnKeyView, call: 
     fields: secretFields,
     state: formState(call, { action: "replace", values: { zero_data_retention: none ? "true" : "" } }),
     submit: "Test and replace",
+    cancelPath: call.path,
   });
-  return section("replace", "Replace", markup`<p class="hint">${words}</p>${signInFirst(call, "replace the key") ?? body}`);
+  return actDialog(call, {
+    action: "replace",
+    label: "Replace",
+    title: "Replace the key",
+    body: markup`<p class="hint">${words}</p>${signInFirst(call, "replace the key") ?? body}`,
+    guards: true,
+  });
 }
 
-function endSection(key: OwnKeyView, call: PageCall): Html {
-  const first = signInFirst(call, "disable or delete the key");
-  const disabling = actionButton({
+/** A key that is disabled can be deleted only. */
+function endDialogs(key: OwnKeyView, call: PageCall): Act[] {
+  const deleting = {
+    button: opener({ dialog: "delete", path: call.link(`${pathOf(key)}/delete`), label: "Delete", quiet: true }),
+    dialog: dialog({ id: "delete", title: "Delete the provider key?", body: deleteKeyForm(key, call), asks: null }),
+  };
+  return key.state === "disabled" ? [deleting] : [disableDialog(key, call), deleting];
+}
+
+function disableDialog({ provider }: OwnKeyView, call: PageCall): Act {
+  const words = markup`Within 30 seconds ${userText(provider)} is called with the service's key, if there is one, and charged to the workspace's credit. The key stays stored.`;
+  const body = confirmForm({
+    id: "disable",
+    warning: words,
     action: call.path,
-    label: "Disable",
-    what: "this key",
     hidden: hiddenFields(call, "disable"),
+    submit: "Disable",
+    cancelPath: call.path,
   });
-  const deleting = opener({ dialog: "delete", path: call.link(`${pathOf(key)}/delete`), label: "Delete", quiet: true });
-  const words = markup`Within 30 seconds ${userText(key.provider)} is then called with the service's key, if there is one, and charged to the workspace's credit.`;
-  const buttons = markup`<div class="form-end">${key.state === "disabled" ? null : disabling}${deleting}</div>`;
-  const asked = dialog({ id: "delete", title: "Delete the provider key?", body: deleteKeyForm(key, call), asks: null });
-  return section("end", "Stop using it", markup`<p class="hint">${words}</p>${first ?? markup`${buttons}${asked}`}`);
+  return actDialog(call, {
+    action: "disable",
+    label: "Disable",
+    title: "Disable the key?",
+    body: signInFirst(call, "disable the key") ?? body,
+  });
 }
 
 async function test(call: PageCall): Promise<ActionResult> {

@@ -15,7 +15,9 @@ import { formState, hiddenFields, isChanged, shownValues, signInFirst } from "..
 import type { FormFields, ActionResult, PageCall, Page, PageContent } from "../../page.ts";
 import { pageDeadlineMs } from "../../limits.ts";
 import { type Field, form } from "../../look/forms.ts";
+import { limitMeter } from "../../look/limit-meter.ts";
 import { badge, facts, section, dialog, opener, money, userText, time } from "../../look/parts.ts";
+import { limitMeters } from "../../look/thing.ts";
 import { roleName } from "../../viewer.ts";
 import { type Setting, type SettingGroup, settingGroups, settingValues } from "./setting-groups.ts";
 import { topUpSection } from "./payment.ts";
@@ -76,8 +78,13 @@ function introOf(
   if (action === "prompts") return stored && markup`<p>${countWords(stored)}</p>`;
   if (action === "spending") {
     const { month_spent_usd: month, day_spent_usd: today, reserved_usd: reserved } = workspace;
-    const left = (usd: string | null): Html | null => (usd === null ? null : markup`, ${money(usd)} left`);
-    return markup`<p>Spent this month: ${money(month)}${left(workspace.month_left_usd)}. ${today === null ? null : markup`Spent today: ${money(today)}${left(workspace.day_left_usd)}. `}${reserved === null ? null : markup`Reserved by open requests: ${money(reserved)}. `}Credit left: ${money(workspace.available_usd ?? workspace.balance_usd)}.</p>`;
+    const ofMonth = { limit: workspace.spend_limit_usd, spent: month, reserved, left: workspace.month_left_usd };
+    const ofDay = { limit: workspace.daily_spend_limit_usd, reserved, left: workspace.day_left_usd };
+    return limitMeters([
+      ["Spent this month", limitMeter(ofMonth)],
+      ["Spent today", today === null ? null : limitMeter({ ...ofDay, spent: today })],
+      ["Credit left", money(workspace.available_usd ?? workspace.balance_usd)],
+    ]);
   }
   if (action === "early")
     return markup`<p class="hint">While a feature is off, its requests are refused and its page is not available.</p>`;
