@@ -185,12 +185,12 @@ describe.each(oneDatabase)("pages on $name", ({ open }) => {
       for (const q of ["ACM", id]) expect([q, (await ask(q))["Workspaces"]]).toEqual([q, [`/console/operator/workspaces/${id}`]]);
       expect((await ask("alph"))["Providers"]).toEqual(["/console/operator/providers/alpha"]);
       expect((await ask("productio"))["Keys"]).toEqual([`/console/w/${id}/keys/${key.id}`]);
-      expect((await ask("create a w"))["Acts"]).toEqual(["/console/operator/workspaces/new"]);
+      expect((await ask("create a w"))["Actions"]).toEqual(["/console/operator/workspaces/new"]);
       expect((await world.get("/console/operator/find?q=acme", browser)).status).toBe(403);
     });
 
     test("finds for each role what it may see and do", async () => {
-      const acts = async (role: string) => (await found("", await world.signIn(`${role}@acme`)))["Acts"] ?? [];
+      const acts = async (role: string) => (await found("", await world.signIn(`${role}@acme`)))["Actions"] ?? [];
       expect(await acts("admin")).toContain("/console/w/acme/members/new");
       expect(await acts("member")).not.toContain("/console/w/acme/members/new");
       expect(await acts("auditor")).not.toContain("/console/w/acme/keys/new");

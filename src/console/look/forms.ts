@@ -216,14 +216,16 @@ interface FilterForm {
   filters: readonly Filter[];
   /** Fields of the query that each change keeps, such as the tab. The cursor is not among them. */
   kept?: Readonly<Record<string, string>>;
+  /** Absent: "Filter". */
+  submit?: string;
 }
 
 /** Of more than two, a phone shows only a button that opens them. */
-export function filterForm({ path, filters, kept = {} }: FilterForm): Html {
+export function filterForm({ path, filters, kept = {}, submit = "Filter" }: FilterForm): Html {
   const set = filters.filter(({ value }) => value !== "");
   const fields = markup`<form class="filters" role="search" method="get" action="${path}">
     ${Object.entries(kept).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}${filters.map(filterElement)}
-    <p><button type="submit" class="quiet">Filter</button></p>
+    <p><button type="submit" class="quiet">${submit}</button></p>
   </form>`;
   return markup`${filters.length > 2 ? folded(fields, set.length) : fields}${set.length === 0 ? null : chips({ path, filters: set, kept })}`;
 }

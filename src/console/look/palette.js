@@ -139,13 +139,13 @@
 
   const combine = (typed, found) => {
     const own = ownGroups(typed);
-    const things = found.filter(([title]) => title !== "Acts");
-    const offered = found.find(([title]) => title === "Acts")?.[1] ?? [];
+    const things = found.filter(([title]) => title !== "Actions");
+    const offered = found.find(([title]) => title === "Actions")?.[1] ?? [];
     // What is there at once stays first while the search is under way.
     const begins = own.pages.some(({ words }) => words.toLowerCase().startsWith(typed.toLowerCase()));
     const pages = ["Pages", own.pages];
     const all = begins ? [pages, ...things] : [...things, pages];
-    showGroups([...all, ["Acts", [...offered, ...own.acts]]]);
+    showGroups([...all, ["Actions", [...offered, ...own.acts]]]);
     if (options.length === 0) state.textContent = asking === null ? "Nothing found." : "";
   };
 

@@ -66,7 +66,7 @@ export async function searchContent(call: PageCall, { kinds, nothing }: Searched
   return {
     title: "Search",
     lead: isSecret ? "That is a key itself. It was searched for by its last four characters; search for those next time." : null,
-    main: markup`${filterForm({ path: call.path, filters: [{ name: "q", label: "Name, address or id", kind: "text", value: q }] })}
+    main: markup`${filterForm({ path: call.path, filters: [{ name: "q", label: "Name, address or id", kind: "text", value: q }], submit: "Search" })}
       ${all.length === 0 ? none : all.map(({ label, rows }, index) => section(`found-${index}`, label, list(label, rows)))}`,
   };
 }
@@ -78,7 +78,7 @@ function render(call: PageCall): Promise<PageContent> {
     find: async (q) => (q === "" ? [] : (await find(q, call)).map((row) => ({ ...row, path: call.link(row.path) }))),
   }));
   return searchContent(call, {
-    kinds: [{ label: "Acts", find: (q) => acts(q, call) }, ...things],
+    kinds: [{ label: "Actions", find: (q) => acts(q, call) }, ...things],
     nothing: "not a key, member, model, project, product, ticket, connection or vendor, and no id.",
   });
 }

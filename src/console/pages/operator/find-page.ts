@@ -23,7 +23,7 @@ const actPaths = [
 ] as const;
 
 const kinds: readonly FoundKind[] = [
-  { label: "Acts", find: (q, call) => actsNamed(q, actPaths, call) },
+  { label: "Actions", find: (q, call) => actsNamed(q, actPaths, call) },
   { label: "Workspaces", find: named(findWorkspaces) },
   { label: "Providers", find: named(findProviders) },
   { label: "Requests", find: named(findRequest) },
