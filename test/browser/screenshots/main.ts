@@ -6,7 +6,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pages } from "../../../src/console/pages.ts";
 import { addressOf } from "../../support/console-sample/history.ts";
-import { SampleService } from "../../support/console-sample/sample.ts";
+import { type ConsoleSample, SampleService } from "../../support/console-sample/sample.ts";
 import { addressIn, nameOf, viewerOf } from "../../support/console-sample/paths.ts";
 import { runAtEnd } from "../../support/processes/at-end.ts";
 import { repository } from "../../support/processes/process.ts";
@@ -47,13 +47,35 @@ interface Place {
 
 function placesIn({ sample }: SampleService): Place[] {
   const open = { "front-door": "/", reference: "/reference", connectors: "/connectors", "sign-in": "/console/sign-in" };
+  const admin = sample.addressOf("super_admin");
   return [
     ...Object.entries(open).map(([name, path]): Place => ({ name, path, viewer: undefined })),
+    ...furtherIn(sample).map(([name, path, viewer = admin]): Place => ({ name, path, viewer })),
     ...pages.map((page): Place => ({
       name: nameOf(page).replace(/\W+/g, "-").replace(/-$/, ""),
       path: addressIn(sample, page),
       viewer: viewerOf(page),
     })),
+  ];
+}
+
+/** Looks that a page has in another state: without rows, after a failure, with a form of another kind. */
+function furtherIn({ name, generations }: ConsoleSample): [name: string, path: string, viewer?: string | null][] {
+  const path = (rest: string): string => `/console/w/${encodeURIComponent(name)}${rest}`;
+  const empty = ["", "/keys", "/requests", "/spend", "/projects", "/findings", "/connections", "/members", "/alerts", "/tickets"];
+  return [
+    ["request-failed", path(`/requests/${generations.failed}`)],
+    ["requests-refused", path("/requests?status=refused")],
+    ["findings-by-package", path("/findings?view=package")],
+    ["connect-aws", path("/connections/new/amazon-web-services")],
+    ["search-found", path("/find?q=o")],
+    ["settings-operator", path("/settings"), null],
+    ["not-found", path("/nothing")],
+    ...empty.map((rest): [string, string, null] => [
+      `empty${rest.replace("/", "-")}`,
+      `/console/w/second%20workspace${rest}`,
+      null,
+    ]),
   ];
 }
 
