@@ -235,7 +235,7 @@ function accountMenu({ name, role, path, theme, signOutPath }: Account): Html {
   return markup`<div class="account">
     <p><a href="${path}" title="${name}"><bdi>${name}</bdi></a><span class="under">${role}</span></p>
     ${themeButton(theme)}
-    <form method="post" action="${signOutPath}"><button class="quiet" type="submit">Sign out</button></form>
+    <form method="post" action="${signOutPath}"><button class="quiet theme" type="submit" title="Sign out"><svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="M6.5 2.5h-4v11h4M6 8h7.5M10.5 5l3 3-3 3" /></svg><span class="unseen">Sign out</span></button></form>
   </div>`;
 }
 

@@ -33,8 +33,9 @@ export function limitBar({ limit, spent, reserved }: Omit<SpendLimit, "left">): 
   return meter({ used: parseUsd(spent), reserved: parseUsd(reserved ?? "0"), of: parseUsd(limit), words: "" });
 }
 
-/** Such as `$0.20 reserved, $4.30 left`. */
+/** Such as `$0.20 reserved, $4.30 left`. Where no request is open, nothing is reserved, and that takes no words. */
 export function leftWords({ reserved, left }: Pick<SpendLimit, "reserved" | "left">): Content {
   if (reserved === null || left === null) return "what is reserved is not known at present";
-  return markup`${money(reserved)} reserved, ${money(left)} left`;
+  const ofOpen = parseUsd(reserved) === 0n ? null : markup`${money(reserved)} reserved, `;
+  return markup`${ofOpen}${money(left)} left`;
 }

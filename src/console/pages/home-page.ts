@@ -27,7 +27,7 @@ import type { Page, PageCall, PageContent } from "../page.ts";
 import { attentionOf, connectionBadge } from "./connections-page.ts";
 import { firstSteps, hideSteps, loadSampleData, removeSampleData } from "./workspace/first-steps.ts";
 import { spent } from "./inference/keys-page.ts";
-import { requestColumns, duration, logChanges, type RequestRow } from "./inference/request-columns.ts";
+import { fewRequestColumns, duration, logChanges, type RequestRow } from "./inference/request-columns.ts";
 import { newestFirst } from "./inference/request-rows.ts";
 import { blindNotice } from "./security/knowledge.ts";
 import { severityBadge } from "./security/words.ts";
@@ -133,7 +133,7 @@ function nearLimits(near: readonly KeyView[], call: PageCall): Html | null {
 function newest(rows: readonly RequestRow[], call: PageCall): Html {
   const last = table<RequestRow>({
     caption: "Last requests, newest first",
-    columns: requestColumns(call, { withMember: call.workspace.role === "member" ? false : "beneath" }),
+    columns: fewRequestColumns(call, "all keys"),
     rows,
     empty: markup``,
   });
@@ -214,7 +214,7 @@ function spendTile({ workspace, used, isOwn }: { workspace: WorkspaceView; used:
   const { spend_limit_usd: limit, month_spent_usd: spent, reserved_usd: reserved, month_left_usd: left, month } = workspace;
   const drawing = limitBar({ limit, spent, reserved });
   const ofAll = isOwn ? markup`the workspace spent ${money(spent)}` : null;
-  const ofLimit = limit === null ? null : markup`of the workspace’s limit of ${money(limit)}: ${leftWords({ reserved, left })}`;
+  const ofLimit = limit === null ? null : markup`of the workspace’s limit of ${money(limit)}, ${leftWords({ reserved, left })}`;
   const note =
     ofAll !== null && ofLimit !== null ? markup`${ofAll} ${ofLimit}` : (ofAll ?? ofLimit ?? "the workspace has no limit");
   return {

@@ -152,6 +152,24 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     expect(visit.faults).toEqual([]);
   });
 
+  test("answered requests are one line each on a laptop, and a few lines on a phone, where tabs are one line", async () => {
+    const { name, security } = service.sample;
+    const visit = await visitOf(addressOf("super_admin"));
+    const shown = await visit.open(`/console/w/${name}/requests?status=ok`);
+    const heights = (): Promise<number[]> =>
+      shown.evaluate("[...document.querySelectorAll('.rows tbody tr')].map((row) => row.getBoundingClientRect().height)");
+    expect(Math.max(...(await heights()))).toBeLessThan(40);
+    await shown.setViewportSize({ width: 360, height: 800 });
+    expect(Math.max(...(await heights()))).toBeLessThan(180);
+    await visit.open(`/console/w/${name}/projects/${security.project}/activity`);
+    const tops = await shown.evaluate("[...document.querySelectorAll('.tabs a')].map((tab) => tab.getBoundingClientRect().top)");
+    expect(new Set(tops as number[]).size).toBe(1);
+    // The current one, which is the last, is in sight.
+    const right = await shown.evaluate("document.querySelector('.tabs [aria-current]').getBoundingClientRect().right");
+    expect(right as number).toBeLessThan(361);
+    await shown.setViewportSize({ width: 1_280, height: 800 });
+  });
+
   test.each(["member", "auditor"] as const)("a %s gets the pages of the role, and of the others a reason", async (role) => {
     const visit = await visitOf(addressOf(role));
     for (const page of pages.filter(({ of }) => of !== "person")) {

@@ -331,6 +331,11 @@ describe("a spend limit", () => {
     expect([text.includes("not known at present"), text.includes('class="reserved"')]).toEqual([true, false]);
   });
 
+  test("spends no words on what is reserved while no request is open", () => {
+    const text = shown({ reserved: "0.000000000", left: "0.500000000" });
+    expect([text.includes("reserved,"), text.includes("left")]).toEqual([false, true]);
+  });
+
   test("that is not set shows no bar, and what is reserved only if something is", () => {
     expect(shown({ limit: null, left: null })).toContain("reserved");
     expect(shown({ limit: null, left: null })).not.toContain("<svg");

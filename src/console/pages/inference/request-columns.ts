@@ -23,9 +23,9 @@ export function requestPath(row: Pick<GenerationView, "generation_id"> | Pick<Re
   return "generation_id" in row ? `/requests/${row.generation_id}` : `/requests/refused/${row.request_id}`;
 }
 
-/** How people are shown where requests of several are listed: beneath their keys, or in a column that can be hidden. */
 interface Callers {
-  withMember: "beneath" | "column" | false;
+  /** Whether there is a column for people, which is shown if it is chosen: a key's name says more about a request. */
+  withMember: boolean;
 }
 
 export function requestColumns(call: Pick<PageCall, "link">, callers: Callers): ListColumn<RequestRow>[] {
@@ -69,9 +69,6 @@ export function refusedColumns(call: Pick<PageCall, "link">, callers: Callers): 
 }
 
 function firstColumns(call: Pick<PageCall, "link">, { withMember }: Callers): ListColumn<RequestRow>[] {
-  const member = ({ member: email }: RequestRow): Html | null => (email === null ? null : userText(email));
-  const isBeneath = withMember === "beneath";
-  const beneath = (row: RequestRow): Html | null => markup`<br /><small>${member(row)}</small>`;
   return [
     {
       name: "time",
@@ -80,14 +77,14 @@ function firstColumns(call: Pick<PageCall, "link">, { withMember }: Callers): Li
       cell: (row) => markup`<a href="${call.link(requestPath(row))}">${time(row.at, { seconds: true })}</a>`,
     },
     { name: "status", label: "Status", kind: "badge", cell: statusCell },
-    { name: "model", label: "Model", kind: "text", cell: ({ model }) => model && markup`<code>${userText(model)}</code>` },
     {
-      name: "key",
-      label: isBeneath ? "Key and member" : "Key",
+      name: "model",
+      label: "Model",
       kind: "text",
-      cell: (row) => markup`${callerName(row)}${isBeneath ? beneath(row) : null}`,
+      cell: ({ model }) => model && markup`<span class="line">${userText(model)}</span>`,
     },
-    ...(withMember === "column" ? [{ name: "member", label: "Member", kind: "text" as const, cell: member }] : []),
+    { name: "key", label: "Key", kind: "text", cell: (row) => markup`<span class="line">${callerName(row)}</span>` },
+    ...(withMember ? [{ name: "member", label: "Member", kind: "text" as const, cell: member, isExtra: true }] : []),
   ];
 }
 
@@ -104,7 +101,7 @@ export async function lastRequests(
   const { data } = await call.control(logEndpoints.list, { ...only, limit: String(lastShown) });
   const rows = table<GenerationView>({
     caption: "Last requests, newest first",
-    columns: fewRequestColumns(call),
+    columns: fewRequestColumns(call, "one thing"),
     rows: data,
     empty: emptyState("No requests yet.", null),
   });
@@ -112,17 +109,21 @@ export async function lastRequests(
   return section("requests", "Last requests", markup`${rows}${after ?? (data.length === 0 ? null : all)}`);
 }
 
-/** The columns of the last requests beside something else, such as a key's facts. */
-function fewRequestColumns(call: Pick<PageCall, "link">): Column<GenerationView>[] {
-  const shown = new Set(["Time", "Status", "Model", "Cost", "Duration"]);
+/** The columns of the last requests beside something else: of one thing, such as a key, or of all keys. */
+export function fewRequestColumns(call: Pick<PageCall, "link">, of: "one thing" | "all keys"): Column<RequestRow>[] {
+  const shown = new Set(["Time", "Status", "Model", "Cost", "Duration", ...(of === "all keys" ? ["Key"] : [])]);
   return requestColumns(call, { withMember: false }).filter(({ label }) => shown.has(label));
 }
 
-/** The status for a narrow column. */
+function member({ member: email }: RequestRow): Html | null {
+  return email === null ? null : userText(email);
+}
+
+/** The code is beside the status, or beneath it where the column is narrow. */
 function statusCell(row: RequestRow): Html {
   const { status, code } = row;
-  const below = code === null ? null : markup`<br /><small>${code}</small>`;
-  return markup`${isRefused(row) ? refusedBadge(status) : requestBadge({ status, code: null })}${below}`;
+  const more = code === null ? null : markup` <small>${code}</small>`;
+  return markup`${isRefused(row) ? refusedBadge(status) : requestBadge({ status, code: null })}${more}`;
 }
 
 /** A refusal is no failure of Weir below 500: a check or a limit did its work. */

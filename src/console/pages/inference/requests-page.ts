@@ -61,7 +61,7 @@ async function render(call: PageCall): Promise<PageContent> {
   const list = arrangedList<RequestRow>(
     {
       caption: `${leads[shown]}, newest first`,
-      columns: columns(call, { withMember: isMember ? false : "column" }),
+      columns: columns(call, { withMember: !isMember }),
       rows: listed.rows,
       empty: nothing(call, { filters, listed }),
       isWhole: false,
@@ -76,12 +76,14 @@ async function render(call: PageCall): Promise<PageContent> {
     filters: filterFields(filters, { keys, role: call.workspace.role }),
     kept: { ...keptZone(call), ...arranged, ...(status !== "" && { status }) },
   };
+  // Where there is nothing to filter, what to do next is all that is shown.
+  const isBare = listed.rows.length === 0 && listed.next === null && before === "" && !isFiltered(chosen);
   return {
     title: "Requests",
     lead: leadOf(shown, isMember),
     actions: listed.rows.length === 0 ? null : markup`${fileLink(call, filters)}${list.view}`,
-    main: markup`${problem}${views(call, { shown, chosen, arranged })}${counts}${filterForm(form)}
-      ${zoneOffer(call, zone)}
+    main: markup`${problem}${views(call, { shown, chosen, arranged })}${counts}
+      ${isBare ? null : markup`${filterForm(form)}${zoneOffer(call, zone)}`}
       ${list.table}
       ${pages(call, { filters, listed, before })}`,
   };
@@ -122,7 +124,8 @@ function fileLink(call: PageCall, filters: Filters): Html {
   const rows = shownOf(filters) === "refused" ? refusedKeptMax : rowsOfFile;
   const what = shownOf(filters) === "all" ? "accepted" : shownOf(filters);
   const file = address(call.path, { ...filters, as: "csv" });
-  return markup`<a class="button quiet" href="${file}">CSV of the newest ${rows.toLocaleString("en-US")} ${what}</a>`;
+  const most = `of the newest ${rows.toLocaleString("en-US")} ${what}`;
+  return markup`<a class="button quiet" href="${file}" title="CSV ${most}">CSV<span class="unseen"> ${most}</span></a>`;
 }
 
 interface Listed {
