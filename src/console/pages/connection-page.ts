@@ -23,7 +23,7 @@ import { monogram } from "../../http/monogram.ts";
 import { outward } from "../../http/page.ts";
 import { filterForm, address, form, type Field, type FormState, actionButton, confirmForm } from "../look/forms.ts";
 import { codeBlock, emptyState, tabs, section, table, userText, dialog, opener, time } from "../look/parts.ts";
-import { idToCopy, thingPage } from "../look/thing.ts";
+import { idToCopy, thingPage, type ThingFacts } from "../look/thing.ts";
 import { actDialog, formState, hiddenFields, signInFirst } from "../page-forms.ts";
 import type { FormFields, Page, PageCall, PageContent, ActionResult } from "../page.ts";
 import { workspacePath } from "../redirect.ts";
@@ -312,10 +312,10 @@ function acts(connection: ConnectionView, call: PageCall): { buttons: Html; dial
   };
 }
 
-function connectionFacts(connection: ConnectionView): Parameters<typeof thingPage>[0]["facts"] {
+function connectionFacts(connection: ConnectionView): ThingFacts {
   const { fields } = connection;
   return [
-    ["Connects by", methodName(connection.method)],
+    ["Connects by", connection.role_access ? "Role" : methodName(connection.method)],
     [
       "Stored",
       fields.length === 0
@@ -335,11 +335,11 @@ function roleSection({ role_access: access }: ConnectionView): Html | null {
   const parts =
     policy === null
       ? markup`<p>This service has no account at AWS, so roles cannot trust it yet: its operator sets <code>AWS_ACCOUNT_ID</code>.</p>`
-      : markup`<p>Give the role this trust policy, and the rights that the form named. The external id is this connection’s alone.</p>${codeBlock({ id: "trust-policy", code: policy, label: "trust policy" })}`;
+      : markup`<p>In IAM open the role, then <b>Trust relationships</b>, and set this policy. It lets in this service with this connection’s external id alone. Give the role the rights that the form named; then test the connection here.</p>${codeBlock({ id: "trust-policy", code: policy, label: "trust policy" })}`;
   return section(
     "role",
-    "Trust of the role",
-    markup`<p>External id: ${idToCopy({ id: "external-id", value: externalId, what: "the external id" })}</p>${parts}`,
+    "Role at AWS",
+    markup`${parts}<p>External id: ${idToCopy({ id: "external-id", value: externalId, what: "the external id" })}</p>`,
   );
 }
 

@@ -47,6 +47,8 @@ function peopleParts(
   const file = (format: string): string =>
     address(`/api/console/connections/${connection.id}/people`, { workspace: call.workspace.id, format });
   const buttons = may ? markup`${act("read-people", "Read again")}${act("forget-people", "Delete and stop")}` : null;
+  // No reading has succeeded yet, so there is nothing to list or to download.
+  if (reading.read_at === null) return markup`${peopleNotes(reading)}<div class="list-bar">${buttons}</div>`;
   return markup`${peopleNotes(reading)}
     <div class="list-bar">${buttons}<a class="button quiet" href="${file("csv")}" download>CSV</a><a class="button quiet" href="${file("ndjson")}" download>NDJSON</a></div>
     ${table<PersonView>({

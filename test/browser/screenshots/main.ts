@@ -60,13 +60,20 @@ function placesIn({ sample }: SampleService): Place[] {
 }
 
 /** Looks that a page has in another state: without rows, after a failure, with a form of another kind. */
-function furtherIn({ name, generations }: ConsoleSample): [name: string, path: string, viewer?: string | null][] {
+function furtherIn({
+  name,
+  generations,
+  peopleOf,
+  roleConnection,
+}: ConsoleSample): [name: string, path: string, viewer?: string | null][] {
   const path = (rest: string): string => `/console/w/${encodeURIComponent(name)}${rest}`;
   const empty = ["", "/keys", "/requests", "/spend", "/projects", "/findings", "/connections", "/members", "/alerts", "/tickets"];
   return [
     ["request-failed", path(`/requests/${generations.failed}`)],
     ["requests-refused", path("/requests?status=refused")],
     ["findings-by-package", path("/findings?view=package")],
+    ["connection-people", path(`/connections/${peopleOf}`)],
+    ["connection-aws", path(`/connections/${roleConnection}`)],
     ["connect-aws", path("/connections/new/amazon-web-services")],
     ["search-found", path("/find?q=o")],
     ["settings-operator", path("/settings"), null],

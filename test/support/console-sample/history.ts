@@ -9,9 +9,11 @@ import { RefusedCalls, type RefusedCall } from "../../../src/gateway/refusals/re
 import { newOwnKeyId } from "../../../src/kernel/ids.ts";
 import { monthOf, systemClock } from "../../../src/kernel/clock.ts";
 import { silentLog } from "../../../src/kernel/log.ts";
+import { publishVendors } from "../../connectors/connections/vendors.ts";
 import { Control } from "../control.ts";
 import { book, settlement } from "../gateway/settlements.ts";
 import { ManualClock } from "../clock.ts";
+import { secretsKeyNamed } from "../secrets-key.ts";
 import { copyEmbeddedDatabase } from "../servers/prepared-databases.ts";
 import { payByCard } from "./top-ups.ts";
 
@@ -28,6 +30,8 @@ export interface History {
   refused: string;
   /** Of a payment by card. */
   topUp: string;
+  /** Of a connection whose people were read. */
+  peopleOf: string;
 }
 
 /** No provider is there to test a key, so it is stored as if it had passed. No request of the sample is for its models. */
@@ -64,7 +68,7 @@ export async function writeHistory(dataDir: string): Promise<History> {
   const folder = join(dataDir, "postgres");
   await copyEmbeddedDatabase(folder);
   await using database = await openEmbeddedPostgres({ folder, clock: systemClock, log: silentLog });
-  const control = new Control(database.sql);
+  const control = new Control(database.sql, [secretsKeyNamed(sampleName)]);
   const nowMs = Date.now();
   const goTo = (atMs: number): void => control.clock.advance(atMs - control.clock.now());
   goTo(nowMs - days * dayMs);
@@ -88,7 +92,29 @@ export async function writeHistory(dataDir: string): Promise<History> {
   const ownKey = newOwnKeyId(nowMs - dayMs);
   await database.sql.begin((tx) => insertOwnKey({ ...unusedKey, id: ownKey, workspace, at: nowMs - dayMs }, tx));
   const refused = await refuseSome({ workspace, keys: [production, nearItsLimit], nowMs }, database.sql);
-  return { workspace, keys: { production, nearItsLimit, revoked }, ownKey, refused, topUp };
+  const peopleOf = await readPeople(control, database.sql);
+  return { workspace, keys: { production, nearItsLimit, revoked }, ownKey, refused, topUp, peopleOf };
+}
+
+const logins = ["ada", "بدر", "grace", `${"long-".repeat(38)}name`, "linus", "mira", "olga", "sam", "tim"];
+const states = ["ACTIVE", "ACTIVE", "LOCKED_OUT", "SUSPENDED", "STAGED"];
+
+/** The sample calls no vendor, so its people are read before it starts. @returns the id of their connection */
+async function readPeople(control: Control, sql: Database): Promise<string> {
+  const people = logins.map((name, index) => ({
+    status: states[index % states.length],
+    profile: { login: `${name}@${sampleName}` },
+  }));
+  const answer = { status: 200, headers: {}, body: Buffer.from(JSON.stringify(people)) };
+  control.connectors.published = await publishVendors(sql);
+  control.callVendors = () => Promise.resolve(answer);
+  const [workspace, as] = [sampleName, addressOf("admin")];
+  await control.expect("PATCH", `/workspaces/${workspace}`, { body: { early_access: ["people"] } });
+  const credentials = { okta_domain: "contractors.okta.com", api_token: "a-token-of-the-sample" };
+  const body = { workspace, connector: "okta", name: "Contractors", credentials };
+  const { id } = (await control.expect("POST", "/connections", { body, as })) as { id: string };
+  await control.expect("POST", `/connections/${id}/people`, { body: {}, as });
+  return id;
 }
 
 /** One in twelve fails. The newest is a minute old. */

@@ -9,8 +9,16 @@ import { addSecurity, type SampleSecurity } from "./security.ts";
 import { chat } from "../gateway/requests.ts";
 import type { LogRow } from "../operator.ts";
 import { wholeCatalog } from "../providers/catalogs.ts";
+import { secretsKeyNamed } from "../secrets-key.ts";
 import { Fleet } from "../servers/fleet.ts";
 import { until } from "../until.ts";
+
+/** An account that nobody calls: pages show it in the trust policy of a customer's role. */
+const sampleAws = {
+  AWS_ACCOUNT_ID: "210987654321",
+  AWS_ACCESS_KEY_ID: "AKIAEXAMPLEEXAMPLE00",
+  AWS_SECRET_ACCESS_KEY: "a secret of the sample",
+};
 
 export interface ConsoleSample extends History {
   /** Of the workspace. */
@@ -19,6 +27,8 @@ export interface ConsoleSample extends History {
   /** Ids in the log: of an answer whose prompt is stored, and of an error. */
   generations: { stored: string; failed: string };
   connection: string;
+  /** Of a connection to AWS by a role, whose page shows the trust policy. */
+  roleConnection: string;
   /** Of alerts: a rule and a webhook. */
   rule: string;
   webhook: string;
@@ -43,7 +53,7 @@ export class SampleService implements AsyncDisposable {
     const dataDir = await mkdtemp(join(tmpdir(), "weir-sample-"));
     stack.defer(() => rm(dataDir, { recursive: true, force: true }));
     const history = await writeHistory(dataDir);
-    const settings = { ...sampleStripe, ...environment };
+    const settings = { ...sampleStripe, ...sampleAws, SECRETS_KEY: secretsKeyNamed(sampleName), ...environment };
     const fleet = stack.use(
       await Fleet.start({ services: null, inTest: true, catalogDir: wholeCatalog, dataDir, environment: settings }),
     );
@@ -73,6 +83,11 @@ async function fill(fleet: Fleet, history: History): Promise<ConsoleSample> {
     connector: "okta",
     credentials,
   });
+  const { id: roleConnection } = await operator.call<{ id: string }>("POST", "/connections", {
+    workspace,
+    connector: "amazon-web-services",
+    credentials: { role_arn: "arn:aws:iam::123456789012:role/compliance-audit" },
+  });
   const security = await addSecurity({ name: workspace, member: addressOf("member") }, { operator, url: fleet.url() });
   const alerts = await addAlerts(workspace, operator);
   const [findings, failed] = [
@@ -81,7 +96,16 @@ async function fill(fleet: Fleet, history: History): Promise<ConsoleSample> {
   ];
   for (const role of ["admin", "super_admin"] as const)
     for (const view of [findings, failed]) await operator.call("POST", "/views", view, { as: addressOf(role) });
-  return { ...history, name: workspace, security, connection, ...alerts, generations: await callModels(fleet), addressOf };
+  return {
+    ...history,
+    name: workspace,
+    security,
+    connection,
+    roleConnection,
+    ...alerts,
+    generations: await callModels(fleet),
+    addressOf,
+  };
 }
 
 /** Rules, and webhooks with a test that did not arrive. */
