@@ -208,6 +208,8 @@ export interface Filter {
   kind: "text" | "date" | "choice";
   choices?: readonly Choice[];
   charactersMax?: number;
+  /** Used so rarely that "More filters" opens it, unless it is set. */
+  isFurther?: boolean;
 }
 
 interface FilterForm {
@@ -223,9 +225,11 @@ interface FilterForm {
 /** Of more than two, a phone shows only a button that opens them. */
 export function filterForm({ path, filters, kept = {}, submit = "Filter" }: FilterForm): Html {
   const set = filters.filter(({ value }) => value !== "");
+  const further = filters.filter(({ isFurther = false }) => isFurther);
+  const usual = filters.filter((filter) => !further.includes(filter));
   const fields = markup`<form class="filters" role="search" method="get" action="${path}">
-    ${Object.entries(kept).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}${filters.map(filterElement)}
-    <p><button type="submit" class="quiet">${submit}</button></p>
+    ${Object.entries(kept).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}${usual.map(filterElement)}
+    <p><button type="submit" class="quiet">${submit}</button></p>${further.length === 0 ? null : furtherFilters(further)}
   </form>`;
   return markup`${filters.length > 2 ? folded(fields, set.length) : fields}${set.length === 0 ? null : chips({ path, filters: set, kept })}`;
 }
@@ -248,6 +252,11 @@ interface Finder {
 export function findForm({ path, label, text, rows, kept = {} }: Finder): Html | null {
   if (text === "" && rows < rowsToFindMin) return null;
   return filterForm({ path, filters: [{ name: "text", label, kind: "text", value: text }], kept });
+}
+
+function furtherFilters(filters: readonly Filter[]): Html {
+  const isSet = filters.some(({ value }) => value !== "");
+  return markup`<details class="more"${isSet ? markup` open` : null}><summary>More filters</summary>${filters.map(filterElement)}</details>`;
 }
 
 function folded(fields: Html, set: number): Html {

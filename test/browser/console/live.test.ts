@@ -334,7 +334,7 @@ describe.skipIf(chromiumPath === null)("live and quick", () => {
     await page.keyboard.press("r");
     await page.waitForURL(`**${base}/requests`);
     await page.keyboard.press("/");
-    expect(await page.evaluate("document.activeElement.name")).toBe("member");
+    expect(await page.evaluate("document.activeElement.name")).toBe("model");
     await page.keyboard.type("g?");
     expect(await page.evaluate("document.activeElement.value")).toBe("g?");
     await page.getByRole("heading", { level: 1 }).click();

@@ -60,15 +60,18 @@ describe.skipIf(chromiumPath === null)("the pages of provider keys", () => {
   test("an admin tests the key, replaces it, disables it and deletes it after a question", async () => {
     await enter(page.getByRole("link", { name: "stub", exact: true }));
     await page.getByRole("heading", { level: 1, name: "Our account" }).waitFor();
-    await enter(page.getByRole("button", { name: "Test it" }));
+    const testing = await openTwice(page.getByRole("button", { name: "Test", exact: true }));
+    await enter(testing.getByRole("button", { name: "Test it" }));
     await page.getByText("1 of 1 calls were answered").waitFor();
     await enter(page.getByRole("link", { name: "See the key" }));
-    await tabTo(page.getByLabel("Key", { exact: true }));
+    const replacing = await openTwice(page.getByRole("button", { name: "Replace", exact: true }));
+    await tabTo(replacing.getByLabel("Key", { exact: true }));
     await page.keyboard.type("sk-of-ours-0002");
     await page.keyboard.press("Enter");
     await page.getByText("The key is replaced").first().waitFor();
     expect(usedKey()).toBe("sk-of-ours-0002");
-    await enter(page.getByRole("button", { name: "Disable this key" }));
+    const disabling = await openTwice(page.getByRole("button", { name: "Disable", exact: true }));
+    await enter(disabling.getByRole("button", { name: "Disable" }));
     await page.getByText("The key is disabled").first().waitFor();
     const dialog = await openTwice(page.getByRole("button", { name: "Delete" }).first());
     await dialog.getByText("Our account").waitFor();

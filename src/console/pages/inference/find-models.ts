@@ -70,22 +70,28 @@ export function modelFilters(path: string, { given }: ModelQuery, models: readon
   const filters: Filter[] = [
     { name: "q", label: "Name", kind: "text", value: given.q, charactersMax: wordsMax },
     choice("provider", "Provider", given.provider, [["", "All"], ...providers(models)]),
-    choice("kind", "Kind", given.kind, [
-      ["", "All"],
-      ["chat", "Chat"],
-      ["embeddings", "Embeddings"],
-    ]),
+    {
+      ...choice("kind", "Kind", given.kind, [
+        ["", "All"],
+        ["chat", "Chat"],
+        ["embeddings", "Embeddings"],
+      ]),
+      isFurther: true,
+    },
     choice("supports", "Supports", given.supports, [["", "Anything"], ...Object.entries(abilities)]),
     choice("callable", "Availability", given.callable, [
       ["", "All"],
       ["yes", "Callable"],
       ["no", "Not callable"],
     ]),
-    { name: "price", label: "Input up to, USD", kind: "text", value: given.price, charactersMax: 20 },
-    choice("context", "Context from", given.context, [
-      ["", "Any"],
-      ...contexts.map((size): [string, string] => [String(size), shortTokens(size)]),
-    ]),
+    { name: "price", label: "Input up to, USD", kind: "text", value: given.price, charactersMax: 20, isFurther: true },
+    {
+      ...choice("context", "Context from", given.context, [
+        ["", "Any"],
+        ...contexts.map((size): [string, string] => [String(size), shortTokens(size)]),
+      ]),
+      isFurther: true,
+    },
     choice(
       "sort",
       "Sorted by",

@@ -242,13 +242,29 @@ export function filterFields(
     { name: "to", label: "To day", kind: "date", value: filters.to },
     keyFilter(filters.key, keys),
     ...(isOverseer
-      ? [{ name: "member", label: "Member (address)", kind: "text", value: filters.member, charactersMax: 254 } as const]
+      ? [
+          {
+            name: "member",
+            label: "Member (address)",
+            kind: "text",
+            value: filters.member,
+            charactersMax: 254,
+            isFurther: true,
+          } as const,
+        ]
       : []),
     { name: "model", label: "Model (id)", kind: "text", value: filters.model },
     ...(shown === "refused"
       ? []
-      : [{ name: "provider", label: "Provider (id)", kind: "text", value: filters.provider } as const]),
-    { name: "endpoint", label: "Endpoint", kind: "choice", choices: known(endpoints, filters.endpoint), value: filters.endpoint },
+      : [{ name: "provider", label: "Provider (id)", kind: "text", value: filters.provider, isFurther: true } as const]),
+    {
+      name: "endpoint",
+      label: "Endpoint",
+      kind: "choice",
+      choices: known(endpoints, filters.endpoint),
+      value: filters.endpoint,
+      isFurther: true,
+    },
     ...(codes.length === 1
       ? []
       : [{ name: "code", label: "Code", kind: "choice", choices: known(codes, filters.code), value: filters.code } as const]),

@@ -98,7 +98,7 @@ async function render(call: PageCall): Promise<PageContent> {
     title: "Projects",
     lead: "A project is an application or a repository, with the SBOM that says what it is made of. Each new SBOM is scanned against all known advisories.",
     actions: markup`${list.view}<a class="button quiet" href="${call.link("/components")}">Find a component</a>${create}`,
-    main: markup`${filterForm({ path: call.path, filters: [{ name: "text", label: "Name", kind: "text", value: text }], kept: list.kept })}
+    main: markup`${data.length === 0 && text === "" ? null : filterForm({ path: call.path, filters: [{ name: "text", label: "Name", kind: "text", value: text }], kept: list.kept })}
       ${create === null ? markup`<p class="hint">Auditors are read-only: they upload no SBOM.</p>` : null}
       ${data.length === 0 ? await firstStartNotice(call) : await blindNotice(call)}
       ${list.table}

@@ -31,11 +31,16 @@ async function render(call: PageCall): Promise<PageContent> {
   const rows = data.slice(0, pageRows);
   const last = data.length > pageRows ? rows.at(-1) : undefined;
   const own = call.workspace.role === "member";
+  const isFiltered = Object.keys(set).length > 0;
+  const filters = [
+    choice("type", "Type", ticketTypes, value("type")),
+    choice("status", "Status", ticketStatuses, value("status")),
+  ];
   return {
     title: "Tickets",
     lead: `Feedback, bug reports and support requests that ${own ? "you have" : "members have"} filed by the tools API, or an agent in ${own ? "your" : "their"} name.`,
-    main: markup`${filterForm({ path: call.path, filters: [choice("type", "Type", ticketTypes, value("type")), choice("status", "Status", ticketStatuses, value("status"))] })}
-      ${list(rows, { call, own, isFiltered: Object.keys(set).length > 0 })}
+    main: markup`${rows.length === 0 && !isFiltered ? null : filterForm({ path: call.path, filters })}
+      ${list(rows, { call, own, isFiltered })}
       ${cursorLinks({
         shown: `${rows.length} tickets`,
         firstPath: before === "" ? null : address(call.path, set),
