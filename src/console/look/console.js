@@ -50,6 +50,12 @@ const weir = {};
 
   const changedIn = (root) => [...root.querySelectorAll("form[data-guards]")].some((form) => [...form.elements].some(isChanged));
 
+  // On a page of several forms, the one that was changed has the button that counts.
+  document.addEventListener("input", ({ target }) => {
+    const form = target.closest(".indexed form[data-guards]");
+    form?.toggleAttribute("data-changed", [...form.elements].some(isChanged));
+  });
+
   /** Whether nothing is lost with what was typed, or the reader does not mind. */
   const mayDiscard = (root) => {
     // What a refused form still holds was typed before.

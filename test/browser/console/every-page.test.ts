@@ -152,6 +152,22 @@ describe.skipIf(chromiumPath === null)("every page of the Console", () => {
     expect(visit.faults).toEqual([]);
   });
 
+  test("of the forms of Settings only one that was changed has a strong button, which stays in sight", async () => {
+    const visit = await visitOf(addressOf("super_admin"));
+    const shown = await visit.open(`/console/w/${service.sample.name}/settings`);
+    const limit = shown.getByLabel("Monthly spend limit in USD");
+    const changed = shown.locator("form[data-changed]");
+    expect(await changed.count()).toBe(0);
+    const before = await limit.inputValue();
+    await limit.fill("300");
+    const save = changed.getByRole("button", { name: "Save" });
+    expect(await save.count()).toBe(1);
+    await shown.evaluate("scrollTo(0, 0)");
+    expect(await visit.audit()).toEqual([]);
+    await limit.fill(before);
+    expect(await changed.count()).toBe(0);
+  });
+
   test("answered requests are one line each on a laptop, and a few lines on a phone, where tabs are one line", async () => {
     const { name, security } = service.sample;
     const visit = await visitOf(addressOf("super_admin"));
