@@ -204,6 +204,10 @@ function unwrapped(value: JsonValue, warnings: SbomWarnings): JsonValue {
 const jsonKinds: { fields: string[]; is: string }[] = [
   { fields: ["sbom"], is: "an object with a field `sbom`; upload what that field holds" },
   { fields: ["artifacts", "descriptor"], is: "Syft's own format; run syft with -o cyclonedx-json or -o spdx-json" },
+  {
+    fields: ["manifests", "detector"],
+    is: "a dependency snapshot for GitHub; run syft with -o cyclonedx-json or -o spdx-json, and trivy with --format cyclonedx",
+  },
   { fields: ["SchemaVersion", "ArtifactName"], is: "a report of Trivy; run trivy with --format cyclonedx or --format spdx-json" },
   { fields: ["matches", "descriptor"], is: "a report of Grype; upload the SBOM that was scanned" },
   { fields: ["runs", "version"], is: "a SARIF report, which lists results but no components" },

@@ -5,15 +5,23 @@
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { systemClock } from "../../../src/kernel/clock.ts";
+import { EventLoopYielder } from "../../../src/process/event-loop-yielder.ts";
 import { matchComponent, type PackageIssue } from "../../../src/security/findings/scan/match.ts";
+import { matchStatements } from "../../../src/security/findings/vex/match-statements.ts";
+import { readVex } from "../../../src/security/findings/vex/read-vex.ts";
+import type { Candidate } from "../../../src/security/findings/vex/vex-store.ts";
 import { lockFormatOf } from "../../../src/security/lockfiles/formats.ts";
 import { readLockFiles } from "../../../src/security/lockfiles/read-lock-files.ts";
 import { repositoryBom } from "../../../src/security/lockfiles/repository-bom.ts";
 import type { SbomComponent, SbomDocument } from "../../../src/security/sboms/document.ts";
 import { readSbom } from "../../../src/security/sboms/read-sbom.ts";
-import { type Ecosystem, packageIdentity, packageNameOf, type PackageName } from "../../../src/security/versions/ecosystem.ts";
-import { readAffected, type OsvAffected } from "../../../src/security/versions/osv-range.ts";
-import { recipes, type Recipe } from "./recipes.ts";
+import { packageIdentity, packageNameOf, type PackageName } from "../../../src/security/versions/ecosystem.ts";
+import { readAffected } from "../../../src/security/versions/osv-range.ts";
+import type { Recipe } from "./recipe.ts";
+import { recipes } from "./recipes.ts";
+import { affected, records } from "./records.ts";
+import { vexRecipes } from "./vex-recipes.ts";
 
 const folder = join(import.meta.dir, "documents");
 
@@ -24,7 +32,8 @@ const listings = JSON.parse(readFileSync(join(import.meta.dir, "listings.json"),
 >;
 const made = JSON.parse(readFileSync(join(import.meta.dir, "documents.json"), "utf8")) as Record<string, { version: string }>;
 
-const documents = recipes.filter(({ name }) => Object.hasOwn(made, name));
+const everyDocument = recipes.filter(({ name }) => Object.hasOwn(made, name));
+const documents = everyDocument.filter(({ refusal }) => refusal === undefined);
 
 function filesOf(name: string): { path: string; bytes: Uint8Array }[] {
   const paths = readdirSync(join(folder, name), { recursive: true, encoding: "utf8", withFileTypes: true });
@@ -74,60 +83,9 @@ test.each(documents.map((recipe) => ({ ...recipe, title: `${recipe.name} of ${ma
   },
 );
 
-interface OwnRecord extends OsvAffected {
-  id: string;
-  package: { ecosystem: Ecosystem; name: string };
-}
-
-const before = (fixed: string, type = "ECOSYSTEM", introduced = "0") => ({ type, events: [{ introduced }, { fixed }] });
-const upTo = (last: string) => ({ type: "SEMVER", events: [{ introduced: "0" }, { last_affected: last }] });
-
-/** In the form of https://ossf.github.io/osv-schema/#affected-fields */
-const records: OwnRecord[] = [
-  {
-    id: "OWN-1",
-    package: { ecosystem: "npm", name: "minimist" },
-    ranges: [before("0.2.1", "SEMVER"), before("1.2.6", "SEMVER", "1.0.0")],
-  },
-  { id: "OWN-2", package: { ecosystem: "npm", name: "ms" }, ranges: [upTo("2.0.0")] },
-  { id: "OWN-3", package: { ecosystem: "npm", name: "left-pad" }, versions: ["1.3.0"] },
-  { id: "OWN-4", package: { ecosystem: "npm", name: "debug" }, ranges: [before("2.6.8", "SEMVER")] },
-  { id: "OWN-5", package: { ecosystem: "PyPI", name: "Jinja2" }, ranges: [before("2.11.3")] },
-  {
-    id: "OWN-6",
-    package: { ecosystem: "PyPI", name: "urllib3" },
-    ranges: [before("1.26.19"), before("2.2.2", "ECOSYSTEM", "2.0.0")],
-  },
-  { id: "OWN-7", package: { ecosystem: "PyPI", name: "idna" }, ranges: [upTo("2.6")] },
-  { id: "OWN-8", package: { ecosystem: "crates.io", name: "smallvec" }, ranges: [before("0.6.14", "SEMVER", "0.6.3")] },
-  { id: "OWN-9", package: { ecosystem: "crates.io", name: "itoa" }, ranges: [before("1.0.0", "SEMVER")] },
-  { id: "OWN-10", package: { ecosystem: "Go", name: "golang.org/x/text" }, ranges: [before("0.3.8", "SEMVER")] },
-  {
-    id: "OWN-11",
-    package: { ecosystem: "Maven", name: "org.apache.logging.log4j:log4j-core" },
-    ranges: [before("2.15.0", "ECOSYSTEM", "2.0-beta9")],
-  },
-  {
-    id: "OWN-12",
-    package: { ecosystem: "Maven", name: "org.apache.commons:commons-text" },
-    ranges: [before("1.10.0", "ECOSYSTEM", "1.5")],
-  },
-];
-
-/** By hand, from the records and OSV's rules: https://ossf.github.io/osv-schema/#evaluation */
-const affected: Record<string, string> = {
-  "npm minimist@0.0.8": "OWN-1",
-  "npm minimist@1.2.5": "OWN-1",
-  "npm ms@2.0.0": "OWN-2",
-  "npm left-pad@1.3.0": "OWN-3",
-  "PyPI jinja2@2.11.2": "OWN-5",
-  "PyPI urllib3@1.26.18": "OWN-6",
-  "crates.io smallvec@0.6.13": "OWN-8",
-  "crates.io itoa@0.4.8": "OWN-9",
-  "Go golang.org/x/text@v0.3.7": "OWN-10",
-  "Maven org.apache.logging.log4j:log4j-core@2.14.1": "OWN-11",
-  "Maven org.apache.commons:commons-text@1.9": "OWN-12",
-};
+test.each(everyDocument.filter(({ refusal }) => refusal !== undefined))("$name is refused with what it is", (recipe) => {
+  expect(() => documentOf(recipe)).toThrow(recipe.refusal);
+});
 
 /** The issues of each package, as a scan reads them. */
 const issues = new Map<string, PackageIssue[]>();
@@ -153,8 +111,69 @@ test.each(documents)("$name has the findings that OSV's rules give", (recipe) =>
   expect(findingsIn(documentOf(recipe))).toEqual(expected.toSorted());
 });
 
+/** `osv-scanner.ts` wrote it. A text says why osv-scanner read nothing. */
+const scanned = JSON.parse(readFileSync(join(import.meta.dir, "osv-scanner.json"), "utf8")) as Record<string, string[] | string>;
+
+/** What osv-scanner finds elsewhere, and why Weir's findings stand. */
+const differences: Record<string, { osvScanner: string[]; because: string }> = {
+  "uv-requirement-files": {
+    osvScanner: ["OWN-5 PyPI jinja2@2.11.2", "OWN-6 PyPI urllib3@1.21", "OWN-7 PyPI idna@0.0.0"],
+    because: "it takes a lower bound for the version and no bound for 0.0.0, where the constraints file names the versions",
+  },
+  "powershell-freeze": { osvScanner: [], because: "it reads no UTF-16 and says nothing" },
+  "pipenv-requirements": {
+    osvScanner: [],
+    because: "it takes a pin with a marker for a name, where PEP 508 has the marker after ;",
+  },
+};
+
+const compared = documents.filter(({ name }) => Array.isArray(scanned[name]));
+
+test.each(compared.filter(({ name }) => !Object.hasOwn(differences, name)))("$name has the findings of osv-scanner", (recipe) => {
+  expect(findingsIn(documentOf(recipe))).toEqual([...(scanned[recipe.name] ?? [])]);
+});
+
+const different = Object.entries(differences).map(([name, difference]) => ({ name, ...difference }));
+test.each(different)("osv-scanner finds something else in $name, as $because", ({ name, osvScanner }) => {
+  expect(scanned[name]).toEqual(osvScanner);
+});
+
+test("osv-scanner reads most documents, and names of the others the format or finds no package in them", () => {
+  const unread = Object.values(scanned).filter((found) => typeof found === "string");
+  expect(unread.length).toBeLessThan(documents.length / 5);
+  expect(unread.filter((reason) => !/could not determine extractor|No package sources found/.test(reason))).toEqual([]);
+});
+
+const open = { status: "open", falsePositive: false, note: null, justification: null } as const;
+
+/** Findings that a scan of the project makes. */
+function candidatesOf(recipe: Recipe): Candidate[] {
+  return expectedOf(recipe).flatMap((one) => {
+    const record = records.findIndex(({ id }) => id === affected[one]);
+    const [, ecosystem, name, version] = /^(npm|Go) (.+)@(.+)$/.exec(one) ?? [];
+    if (record < 0 || name === undefined || version === undefined) return [];
+    const purl = ecosystem === "npm" ? `pkg:npm/${name}@${version}` : `pkg:golang/${name}@${version}`;
+    const named = { ecosystem: ecosystem === "npm" ? ("npm" as const) : ("Go" as const), key: name };
+    return [{ id: one, issue: BigInt(record), package: BigInt(record), ...named, version, purl, ...open }];
+  });
+}
+
+test.each(vexRecipes.filter(({ name }) => Object.hasOwn(made, name)))("$name decides what its writer means", async (recipe) => {
+  const yielder = new EventLoopYielder(systemClock);
+  const statements = await readVex(filesOf(recipe.name)[0]?.bytes ?? new Uint8Array(), yielder);
+  const issues = new Map(records.map(({ id }, index) => [id, [BigInt(index)]]));
+  const sbom = { serial: null, rootRef: null, root: null, rootByName: null, rootVersion: null, refs: new Map<string, never>() };
+  const { decisions, unmatched } = await matchStatements(statements, { candidates: candidatesOf(recipe), issues, sbom }, yielder);
+  const decided = [...decisions].map(([{ id }, { statement }]) =>
+    [id, statement.decided.status, statement.decided.justification].filter((word) => word !== null).join(" "),
+  );
+  expect([...decided, ...unmatched.map(({ reason }) => reason)].toSorted()).toEqual(recipe.decides.toSorted());
+});
+
 test("the corpus has every document that was made, and names no folder of a machine", () => {
-  expect(documents.length).toBeGreaterThanOrEqual(55);
-  const texts = documents.flatMap(({ name }) => filesOf(name).map(({ bytes }) => new TextDecoder().decode(bytes)));
+  const names = Object.keys(made);
+  expect(names.toSorted()).toEqual(readdirSync(folder).toSorted());
+  const texts = names.flatMap((name) => filesOf(name).map(({ bytes }) => new TextDecoder().decode(bytes)));
+  expect(new Set(texts).size).toBeGreaterThanOrEqual(120);
   expect(texts.filter((text) => /\/(?:tmp|root|home)\/|mirror/.test(text))).toEqual([]);
 });

@@ -13,7 +13,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { projects, type Project } from "./projects.ts";
-import { listings, recipes, type Listing, type Recipe } from "./recipes.ts";
+import type { Listing, Recipe } from "./recipe.ts";
+import { listings, recipes } from "./recipes.ts";
+import { vexRecipes } from "./vex-recipes.ts";
 
 const home = import.meta.dir;
 const chosen = process.argv.slice(2);
@@ -56,7 +58,7 @@ function scenesOf(): Scene[] {
     return scene;
   };
   for (const listing of listings.filter(({ name }) => isChosen(name))) sceneOf(listing).listings.push(listing);
-  for (const recipe of recipes.filter(({ name }) => isChosen(name))) sceneOf(recipe).recipes.push(recipe);
+  for (const recipe of [...recipes, ...vexRecipes].filter(({ name }) => isChosen(name))) sceneOf(recipe).recipes.push(recipe);
   return [...scenes.values()];
 }
 
@@ -116,11 +118,14 @@ function list(listing: Listing, folder: string): void {
   console.log(`listed ${listing.name}: ${packages.length}`);
 }
 
-/** Adds an entry to a file of the corpus, in the order of the names. */
+/** Adds an entry to a file of the corpus, in the order of the names, and drops those whose recipe is gone. */
 function note(file: string, name: string, entry: object): void {
   const path = join(home, file);
   const known: unknown = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
-  const entries = Object.entries({ ...(known as object), [name]: entry }).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const names = new Set([...recipes, ...vexRecipes, ...listings].map((one) => one.name));
+  const entries = Object.entries({ ...(known as object), [name]: entry })
+    .filter(([one]) => names.has(one))
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
   writeFileSync(path, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
 }
 

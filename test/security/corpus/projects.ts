@@ -1,5 +1,7 @@
 /** The small projects that the corpus is made from, as their files. Every version is pinned, so tools of any age resolve the same. */
 
+import { goDatabase, vexWriters } from "./vex-recipes.ts";
+
 export type Project = Readonly<Record<string, string>>;
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
@@ -91,6 +93,15 @@ export const projects = {
   "pnpm-web": { ...npmWeb("workspace:*"), "pnpm-workspace.yaml": "packages:\n  - packages/*\n" },
   "pnpm-managed": { "package.json": json({ ...npmShop, packageManager: "pnpm@11.0.0" }) },
   "py-shop": { "pyproject.toml": pyproject, "shop/__init__.py": "" },
+  "py-poetry": {
+    "pyproject.toml": `${pyproject}
+[[tool.poetry.source]]
+name = "simple"
+url = "https://pypi.org/simple/"
+priority = "primary"
+`,
+    "shop/__init__.py": "",
+  },
   "py-pipenv": {
     Pipfile:
       '[[source]]\nurl = "https://pypi.org/simple"\nverify_ssl = true\nname = "pypi"\n\n[packages]\njinja2 = "==2.11.2"\nmarkupsafe = "==2.1.5"\nidna = "==2.7"\nurllib3 = "==1.26.18"\n\n[dev-packages]\nsix = "==1.16.0"\niniconfig = "==2.0.0"\n',
@@ -125,4 +136,10 @@ ${artifact("org.apache.commons:commons-text:1.9")}${artifact("org.apache.logging
 </project>
 `,
   },
+  "ruby-shop": {
+    Gemfile:
+      'source "https://rubygems.org"\n\ngem "rack", "2.2.22"\ngem "nokogiri", "1.13.10"\ngem "sinatra", "3.0.5", require: false\n\ngroup :test do\n  gem "minitest", "5.15.0"\nend\n',
+  },
+  "vex-shop": { "package.json": json(npmShop), ...vexWriters },
+  "vex-go-shop": { "go.mod": goMod("1.21"), "main.go": goMain, ...goDatabase },
 } satisfies Record<string, Project>;

@@ -37,7 +37,12 @@ export function* readCycloneDx(document: JsonObject): Generator<statement.VexSta
       const place = `${at}.affects[${position}]`;
       const ref = isJsonObject(affected) ? affected["ref"] : undefined;
       if (!isJsonObject(affected) || typeof ref !== "string") throw statement.refused(`${place}.ref`, "must be a text");
-      const versions = rulesOf(statement.listAt(affected, "versions", place), { state: analysis.state, at: `${place}.versions` });
+      // lib4vex writes the only one without a list.
+      const { versions: listed } = affected;
+      const versions = rulesOf(isJsonObject(listed) ? [listed] : statement.listAt(affected, "versions", place), {
+        state: analysis.state,
+        at: `${place}.versions`,
+      });
       yield { ...of, ref, about: aboutOf(ref, { known, versions }) };
     }
   }
