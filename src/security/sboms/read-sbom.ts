@@ -233,7 +233,10 @@ function recognizeJson(value: JsonValue): string {
 }
 
 function parseTagValueSbom(text: string, warnings: SbomWarnings): ParsedSbom {
-  if (!/^[ \t]*SPDXVersion[ \t]*:/m.test(text)) throw notAnSbom(recognizeText(text) ?? "text of an unknown kind");
+  if (!/^[ \t]*SPDXVersion[ \t]*:/m.test(text))
+    throw notAnSbom(
+      recognizeText(text) ?? "text of an unknown kind; write CycloneDX as JSON or XML, or SPDX as JSON or tag-value",
+    );
   const { value, lines } = readTagValue(text);
   check({
     document: value,

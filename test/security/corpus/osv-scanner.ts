@@ -1,13 +1,14 @@
 /**
  * Runs osv-scanner over the corpus, offline and with the corpus' own advisories, and keeps in `osv-scanner.json` what it finds in each
- * document, or why it read none. Prints what differs from the expected findings.
+ * document, or why it read none. `corpus.test.ts` explains each difference.
  *
- *   OSV_SCANNER=osv-scanner bun test/security/corpus/osv-scanner.ts
+ *   OSV_SCANNER=osv-scanner bun test/security/corpus/osv-scanner.ts          every document
+ *   bun test/security/corpus/osv-scanner.ts npm cargo                         only those whose names begin so; the others keep what they have
  *
  * Version 1.9.2: version 2 asks for a newer Go than most have.
  */
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { lockFormatOf } from "../../../src/security/lockfiles/formats.ts";
@@ -77,12 +78,20 @@ writeDatabases();
 try {
   const made = new Set(readdirSync(join(home, "documents")));
   const readable = recipes.filter(({ name, refusal }) => made.has(name) && refusal === undefined);
-  const read = readable.map(({ name }) => {
+  const chosen = process.argv.slice(2);
+  const wanted = readable.filter(({ name }) => chosen.length === 0 || chosen.some((beginning) => name.startsWith(beginning)));
+  const read = wanted.map(({ name }) => {
     const paths = pathsOf(name);
     const locks = paths.filter((path) => lockFormatOf(path) !== null);
     return [name, findingsIn(locks.length > 0 ? locks : paths)] as const;
   });
-  writeFileSync(join(home, "osv-scanner.json"), `${JSON.stringify(Object.fromEntries(read.toSorted()), null, 2)}\n`);
+  const file = join(home, "osv-scanner.json");
+  const before = chosen.length === 0 ? {} : (JSON.parse(readFileSync(file, "utf8")) as object);
+  const all = Object.entries({ ...before, ...Object.fromEntries(read) }).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  writeFileSync(file, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+  const unread = read.filter(([, found]) => typeof found === "string");
+  console.log(`${read.length - unread.length} documents read, ${unread.length} not:`);
+  for (const [name, reason] of unread) console.log(`${name}: ${String(reason)}`);
 } finally {
   rmSync(top, { recursive: true, force: true });
 }

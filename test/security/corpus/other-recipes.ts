@@ -57,7 +57,7 @@ const syft = syftScenes.flatMap((scene) =>
 const refused = (
   [
     ["github-json", "a dependency snapshot for GitHub; run syft with -o cyclonedx-json or -o spdx-json"],
-    ["syft-table", "text of an unknown kind"],
+    ["syft-table", "text of an unknown kind; write CycloneDX as JSON or XML, or SPDX as JSON or tag-value"],
   ] as const
 ).map(([format, refusal]): Recipe => ({
   name: `syft-${format}`,
