@@ -124,7 +124,7 @@ const python: Recipe[] = [
   {
     name: "pip-lock",
     project: "py-shop",
-    version: "pip --version",
+    version: "pip --version | cut -d ' ' -f 2",
     setup: "true # pip",
     command: `pip lock -q ${pins} -o pylock.toml`,
     keep: ["pylock.toml"],
