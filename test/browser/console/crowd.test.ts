@@ -144,6 +144,7 @@ describe.skipIf(chromiumPath === null)("a crowded workspace", () => {
 
   test("names of 200 characters and of another direction are shown whole", async () => {
     await visitor.open(`${base}/keys`);
-    for (const n of [9_990, 9_991]) expect(await page.getByRole("link", { name: crowdedName("Key", n), exact: true }).count()).toBe(1);
+    for (const n of [9_990, 9_991])
+      expect(await page.getByRole("link", { name: crowdedName("Key", n), exact: true }).count()).toBe(1);
   });
 });
