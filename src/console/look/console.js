@@ -246,8 +246,10 @@ const weir = {};
     // A second click must not send it twice.
     if ("sent" in form.dataset) return event.preventDefault();
     form.dataset.sent = "";
+    // The forms of the sign-in belong to no session, and have no token.
+    const isOfSession = "guards" in form.dataset && form.elements.form_token !== undefined;
     const typed = "refused" in form.dataset || [...form.elements].some(isChanged);
-    if (!("safe" in form.dataset) && "guards" in form.dataset && typed) {
+    if (isOfSession && typed && !("safe" in form.dataset)) {
       event.preventDefault();
       return void sendSafely(form, event.submitter);
     }

@@ -46,6 +46,7 @@ describe.skipIf(chromiumPath === null)("the first minutes", () => {
     await page.getByRole("button", { name: "Create key" }).first().click();
     await page.getByLabel("Name", { exact: false }).fill("my first app");
     await page.getByRole("dialog").getByRole("button", { name: "Create key" }).click();
+    await page.getByRole("button", { name: "I have stored it" }).waitFor();
     const key = await page.getByLabel("Key", { exact: true }).inputValue();
     const answer = await chat({
       url: fleet.url(),

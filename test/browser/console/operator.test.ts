@@ -46,7 +46,10 @@ describe.skipIf(chromiumPath === null)("the operator's pages", () => {
     for (const label of ["The platform is on", "Own provider keys"]) {
       await tabTo(page.getByRole("checkbox", { name: label }));
       await page.keyboard.press("Space");
+      // The word about the first one is still there until the second is answered.
+      const answered = page.waitForEvent("load");
       await page.keyboard.press("Enter");
+      await answered;
       await said("The settings are saved");
     }
     expect(await settings()).toMatchObject({ early_access: ["own_keys"], enabled: false });
