@@ -43,7 +43,7 @@ export async function readSampleIds(owner: string | null, sql: postgres.Sql): Pr
     vulnerabilities: await ids(sql`
       SELECT name AS id FROM vulnerabilities WHERE id IN (SELECT vulnerability_id FROM findings WHERE id = ANY (${found}::text[]))`),
     connections: await ids(sql`SELECT id FROM connections ORDER BY id ${last}`),
-    tickets: await ids(sql`SELECT id FROM tickets ORDER BY id ${last}`),
+    tickets: await ids(sql`SELECT id FROM tickets WHERE workspace_id = ${workspace} ${ofOwner} ORDER BY id ${last}`),
     providerKeys: await ids(sql`SELECT id FROM own_keys ORDER BY id ${last}`),
     topUps: await ids(sql`SELECT id FROM top_ups ORDER BY id ${last}`),
     alertWebhooks: await ids(sql`SELECT id FROM alert_webhooks ORDER BY id ${last}`),

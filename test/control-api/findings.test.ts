@@ -262,6 +262,22 @@ describe.each(oneDatabase)("findings on $name", ({ open }) => {
     expect(two["next"]).toBeNull();
   });
 
+  test("a search reads on where the first findings do not fill its page", async () => {
+    const crowd = await world.project(await workspaceId(), "smaller crowd");
+    const [many, late] = [await world.package("Go", "example.com/much"), await world.package("Go", "example.com/late")];
+    const [first, last] = [
+      await world.vulnerability("CVE-2025-10", { rank: 4090 }),
+      await world.vulnerability("CVE-2025-11", { rank: 4089 }),
+    ];
+    await world.find(
+      Array.from({ length: 1_000 }, (_, n) => ({ project: crowd, package: many, version: `1.${n}`, vulnerability: first })),
+    );
+    const [wanted] = await world.find([{ project: crowd, package: late, version: "1", vulnerability: last }]);
+    const found = await page("project=smaller+crowd&text=late");
+    expect((found["data"] as Row[]).map(({ id }) => id)).toEqual([wanted]);
+    expect(found["next"]).toBeNull();
+  });
+
   async function workspaceId(): Promise<string> {
     return String((await control.expect("GET", "/workspaces/w"))["id"]);
   }

@@ -46,8 +46,20 @@ export interface FoundPlaces {
 }
 
 export async function selectPlaces(search: FindingSearch, sql: Queries): Promise<FoundPlaces> {
+  if (!isFiltered(search)) return walkPlaces(search, search.limit + 1, sql);
+  // Most filters match often, so a short walk fills the page. It costs a tenth of the long one.
+  const short = await walkPlaces(search, Math.min(findingsSearchedMax, 10 * (search.limit + 1)), sql);
+  return short.isCut ? walkPlaces(search, findingsSearchedMax, sql) : short;
+}
+
+interface WalkedPlaces extends FoundPlaces {
+  /** The walk ended before the page was full and the list had ended. */
+  isCut: boolean;
+}
+
+/** @param walks the findings that are read, at most */
+async function walkPlaces(search: FindingSearch, walks: number, sql: Queries): Promise<WalkedPlaces> {
   const { limit } = search;
-  const walks = isFiltered(search) ? findingsSearchedMax : limit + 1;
   const rows = await sql<(Place & { matches: boolean; place: number })[]>`
     WITH walked AS MATERIALIZED (
       SELECT * FROM (${walk(search, sql.unsafe(String(walks)), sql)}) AS stream ORDER BY rank DESC, id LIMIT ${sql.unsafe(String(walks))}
@@ -62,7 +74,8 @@ export async function selectPlaces(search: FindingSearch, sql: Queries): Promise
   const places = matched.slice(0, limit).map(({ id, rank }) => ({ id, rank }));
   const last = rows.at(-1);
   const walkEnd = last?.place === walks ? { id: last.id, rank: last.rank } : null;
-  return { places, next: matched.length > limit ? (places.at(-1) ?? null) : walkEnd };
+  const isFull = matched.length > limit;
+  return { places, next: isFull ? (places.at(-1) ?? null) : walkEnd, isCut: !isFull && walkEnd !== null };
 }
 
 /** What rows of a search have besides those of other lists. */
