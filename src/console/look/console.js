@@ -267,8 +267,9 @@ const weir = {};
     if (!sent && changedIn(document)) event.preventDefault();
   });
 
-  // In a low window, the current page may be below the end of the menu.
-  document.querySelector(".links [aria-current]")?.scrollIntoView({ block: "nearest" });
+  // In a low window, the current page may be below the end of the menu. A frame lays the page out anyway; before it, the page is laid out
+  // once more, which delays the first paint.
+  requestAnimationFrame(() => document.querySelector(".links [aria-current]")?.scrollIntoView({ block: "nearest" }));
   enhance(document);
   // The reader first corrects what was refused.
   document.querySelector("[aria-invalid=true]")?.focus();

@@ -219,6 +219,7 @@
     if (isWanted()) for (const link of linksIn(main)) link.closest("tr").setAttribute("data-shown-opens", "");
     mark();
   };
-  offer();
+  // What is visible is known in a frame: to ask before it delays the first paint.
+  requestAnimationFrame(offer);
   document.addEventListener("weir:refreshed", offer);
 }
