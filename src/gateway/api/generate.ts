@@ -304,6 +304,7 @@ function answerStream(
     startedAt: lifecycle.startedAt,
     trackOutcome: (currentOutcome) => lifecycle.trackUsage(() => chargedUsage(counted(currentOutcome()), boundsSoFar).usage),
     onEnd(ended) {
+      prompt[Symbol.dispose]();
       const outcome = counted(ended);
       const ms = clock.monotonic() - calledAt;
       const hides = mayHideOutput(candidate);
@@ -323,7 +324,6 @@ function answerStream(
       lifecycle.settleNow({ ...ending, ...charged, candidate, firstTokenMs: outcome.firstTokenMs });
       const answer = outcome.final ? keeper?.answer() : null;
       if (answer) keepAnswer({ lifecycle, admitted, caller }, { candidate, answer, usage: charged.usage }, gateway);
-      prompt[Symbol.dispose]();
       return withCost ? { ...charged.usage, cost: lifecycle.charge } : charged.usage;
     },
   });

@@ -46,7 +46,10 @@ export class UncountedPrompts {
     return {
       tokensSoFar: () => {
         isCounted ||= this.#mayCount(bytes);
-        return isCounted ? estimate() : guessTokens(bytes);
+        if (!isCounted) return guessTokens(bytes);
+        // What is counted is released.
+        lease[Symbol.dispose]();
+        return estimate();
       },
       [Symbol.dispose]: () => lease[Symbol.dispose](),
     };

@@ -19,6 +19,8 @@ test("a second counts only so many bytes for the journal, and the guess stands f
   expect(tokens()).toEqual([41, 41, 41, 41, bytes / 4]);
   clock.advance(1_000);
   expect(tokens()).toEqual([41, 41, 41, 41, 41]);
+  // What is counted waits no longer.
+  expect(prompts.bytes).toBe(0);
 });
 
 test("the largest prompt is counted too, alone in its second", () => {
