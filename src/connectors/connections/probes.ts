@@ -240,7 +240,7 @@ const gitHubApp: Probe = {
   },
 };
 
-const gitHub = "https://api.github.com";
+export const gitHub = "https://api.github.com";
 
 export function gitHubInstallation(organization: string): URL {
   return new URL(`${gitHub}/orgs/${organization}/installation`);

@@ -9,6 +9,7 @@ import * as limits from "../limits.ts";
 import { headerText, VendorError } from "./probe.ts";
 import {
   entraToken,
+  gitHub,
   gitHubAppHeaders,
   gitHubHeaders,
   gitHubInstallation,
@@ -277,7 +278,6 @@ function addFactors(page: unknown, people: Gathered): void {
 
 // GitHub
 
-const gitHub = "https://api.github.com";
 const gitHubList = "GET /orgs/{org}/members";
 const gitHubRight = "a token of a member of the organization, with Members: Read (read:org of a classic token)";
 const gitHubAppRight = "an app that is installed in the organization, with Members: Read";

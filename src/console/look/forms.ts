@@ -33,6 +33,11 @@ interface Form {
 
 export const emptyForm: FormState = { values: {}, problem: null };
 
+/** Fields that a form sends and does not show. */
+export function hiddenInputs(values: Readonly<Record<string, string>>): Html[] {
+  return Object.entries(values).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`);
+}
+
 /** The script asks before it discards what was typed, and sends it once. */
 export function form({ id, action, hidden = {}, fields, state, submit, tone, cancelPath, files = false }: Form): Html {
   const { values, problem } = state;
@@ -46,7 +51,7 @@ export function form({ id, action, hidden = {}, fields, state, submit, tone, can
   );
   return markup`<form class="form" method="post" action="${action}"${files ? markup` enctype="multipart/form-data"` : null} data-guards${problem === null ? null : markup` data-refused`}>
     ${problem === null || named ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
-    ${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}${elements}
+    ${hiddenInputs(hidden)}${elements}
     <div class="form-end">
       <button type="submit"${tone === "bad" ? markup` class="danger"` : null}>${submit}</button>${cancelPath === undefined ? null : markup`<a class="button quiet" href="${cancelPath}" data-closes>Cancel</a>`}
     </div>
@@ -74,7 +79,7 @@ export function actionButton({
   hidden?: Readonly<Record<string, string>>;
 }): Html {
   const unseen = what === undefined ? null : markup`<span class="unseen"> ${what}</span>`;
-  return markup`<form class="inline" method="post" action="${action}">${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}<button type="submit" class="quiet">${label}${unseen}</button></form>`;
+  return markup`<form class="inline" method="post" action="${action}">${hiddenInputs(hidden)}<button type="submit" class="quiet">${label}${unseen}</button></form>`;
 }
 
 // One field of a form: its label, hint, input and problem.
@@ -228,7 +233,7 @@ export function filterForm({ path, filters, kept = {}, submit = "Filter" }: Filt
   const further = filters.filter(({ isFurther = false }) => isFurther);
   const usual = filters.filter((filter) => !further.includes(filter));
   const fields = markup`<form class="filters" role="search" method="get" action="${path}">
-    ${Object.entries(kept).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}${usual.map(filterElement)}
+    ${hiddenInputs(kept)}${usual.map(filterElement)}
     <p><button type="submit" class="quiet">${submit}</button></p>${further.length === 0 ? null : furtherFilters(further)}
   </form>`;
   return markup`${filters.length > 2 ? folded(fields, set.length) : fields}${set.length === 0 ? null : chips({ path, filters: set, kept })}`;

@@ -6,7 +6,7 @@
  * by, offers no other and says so: sorted by another column, its first page would need all of its rows.
  */
 import { markup, type Html } from "../../http/html.ts";
-import { address } from "./forms.ts";
+import { address, hiddenInputs } from "./forms.ts";
 import { table, type Column } from "./parts.ts";
 
 export interface ListColumn<Row> extends Column<Row> {
@@ -147,7 +147,7 @@ interface View<Row> extends Pick<List<Row>, "columns" | "isWhole" | "order"> {
 
 function viewForm<Row>({ columns, shown, sort, isWhole, order }: View<Row>, { path, query }: Place): Html {
   const kept = keptQuery(query);
-  const hidden = Object.entries(kept).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`);
+  const hidden = hiddenInputs(kept);
   const boxes = columns.flatMap((column, index) => columnBox(column, { isFirst: index === 0, isShown: shown.includes(column) }));
   const ordering = isWhole
     ? sortChoice(columns, { sort, order })

@@ -13,7 +13,7 @@ import type { TriagedMany } from "../../../security/findings/triage/triage.ts";
 import { findingNoteCharactersMax, findingsTriagedMax } from "../../../security/limits.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { FormFields, PageCall, PageContent } from "../../page.ts";
-import { type Choice, type Filter, fieldElement, type Field } from "../../look/forms.ts";
+import { type Choice, type Filter, fieldElement, hiddenInputs, type Field } from "../../look/forms.ts";
 import { badge, emptyState, notice, table, time, userText, type Tone } from "../../look/parts.ts";
 
 const states: Record<FindingStatus, { tone: Tone; word: string }> = {
@@ -197,7 +197,7 @@ export function bulkForm(call: PageCall): Html {
     <p class="hint">A decision holds for this vulnerability in this package of the project, also after new versions and SBOMs. It applies to all selected findings or to none; what someone decides meanwhile is not overwritten.</p>
     <form class="form" id="${bulkFormId}" method="post" action="${call.path}?${call.query.toString()}" data-guards>
       ${problem === null || isNamed ? null : markup`<p class="notice bad" role="alert"><bdi>${problem.message}</bdi></p>`}
-      ${Object.entries(hiddenFields(call, "triage")).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}
+      ${hiddenInputs(hiddenFields(call, "triage"))}
       ${fields.map(element)}
       <div class="form-end"><button type="submit">Apply<span class="bar-less"> to the selected findings</span></button></div>
     </form>

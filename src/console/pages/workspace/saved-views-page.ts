@@ -1,14 +1,15 @@
 /**
- * Saved views: how a member arranged a list, by a name. The links are above each such list, and beside its heading is a form that saves what
- * its address says, if no view says it yet. This page renames and deletes them. One view of a list may be the one that the menu opens; other links lead to the
- * list itself, so that clearing its filters shows all of it. A list without views and filters looks as if there were none.
+ * Saved views: how a member arranged a list, by a name. The links are above each such list, and beside its heading is a form that saves
+ * what its address says, if no view says it yet. This page renames and deletes them. One view of a list may be the one that the menu
+ * opens; other links lead to the list itself, so that clearing its filters shows all of it. A list without views and filters looks as if
+ * there were none.
  */
 import { canonicalQuery } from "../../../accounts/members/saved-views.ts";
 import type { SavedList, SavedView } from "../../../accounts/workspaces/schema.ts";
 import { savedViewNameCharactersMax } from "../../../accounts/limits.ts";
 import { viewEndpoints } from "../../../control-api/endpoints/views.ts";
 import { markup, type Html } from "../../../http/html.ts";
-import { actionButton, address, fieldElement, form, type Field, type FormState } from "../../look/forms.ts";
+import { actionButton, address, fieldElement, form, hiddenInputs, type Field, type FormState } from "../../look/forms.ts";
 import { badge, dialog, emptyState, opener, table, userText } from "../../look/parts.ts";
 import { formState, hiddenFields } from "../../page-forms.ts";
 import type { ActionResult, FormFields, Page, PageCall, PageContent } from "../../page.ts";
@@ -88,7 +89,7 @@ function saveForm(call: PageCall, { list, query }: Pick<SavedView, "list" | "que
   const place = { prefix: "save-view", value: "", problem: null };
   const hidden = hiddenFields(call, "save", { list, query });
   return markup`<details class="view"><summary class="button quiet">Save view</summary>
-    <form method="post" action="${call.link("/views")}">${Object.entries(hidden).map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" />`)}
+    <form method="post" action="${call.link("/views")}">${hiddenInputs(hidden)}
       ${fieldElement(newNameField, place)}${fieldElement(defaultField, place)}
       <p class="form-end"><button type="submit">Save</button></p>
     </form></details>`;
