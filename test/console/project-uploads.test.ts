@@ -1,4 +1,4 @@
-/** What people upload to a project: VEX documents with what they decide and do not match, and what is told of lock files. */
+/** Uploads to a project: what a VEX document decided and what it did not match, and the warnings about lock files. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sbomBytesMax } from "../../src/security/limits.ts";
 import { ConsoleWorld, type Browser } from "../support/console.ts";

@@ -58,7 +58,7 @@ const takesNewSignIn = new Set([
   "/provider-keys/:id delete",
 ]);
 
-/** Pages whose parameter is nobody's: a model, a month, a kind of alert, a vendor, an issue that advisories describe. */
+/** Pages whose parameter names nothing of a workspace: a model, a month, a kind of alert, a vendor, an issue of the advisories. */
 const namesNothingHere = /^\/(models|statements|alerts\/new|alerts\/webhooks\/new|connections\/new|connect|vulnerabilities)\//;
 
 /** Forms that name a thing of the workspace, on pages without a parameter. */

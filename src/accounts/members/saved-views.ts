@@ -1,7 +1,7 @@
 /**
  * Views of the Console's lists that a member saves by a name: the filters, the order and the columns of a list, as its address has them. A
- * view belongs to one person in one workspace and gives no rights: whoever opens it sees what they may see. It changes nothing for others,
- * so it is not audited. The operator has none, since nobody in particular holds the operator token.
+ * view belongs to one member of one workspace. It gives no rights: the list still shows only what that member may see. It changes nothing
+ * for others, so it is not audited. The operator has none, because the operator token does not say who uses it.
  */
 import type { Database, Queries } from "../../backing/backing.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -29,7 +29,10 @@ export async function listViews({ actor, workspace, list }: Owned & { list: Save
   return actor.kind === "member" ? store.selectViews({ workspace, email: actor.email, list }, sql) : [];
 }
 
-/** Saves a view, in place of one of the same name, which stays the default unless the form says otherwise. @throws DomainError conflict beyond the limit */
+/**
+ * Saves a view, in place of one of the same name, which stays the default unless the form says otherwise.
+ * @throws DomainError conflict beyond the limit
+ */
 export async function saveView(
   { actor, workspace, ...form }: Owned & { list: SavedList; name: string; query: string; default?: boolean | undefined },
   { sql, clock }: { sql: Database; clock: Clock },

@@ -3,8 +3,8 @@
  *
  * The schema has the fields that this service uses; unknown fields are allowed, as the format requires. `says` completes the sentence
  * "<path> must be …". Texts that JSON allows and the database cannot store are refused: a record is never repaired, so it stays identical
- * to its source. Two faults that no reader can misread are taken, since a refused record is a vulnerability that nobody finds: null for an
- * optional field, at any depth, and a time with another offset than Z, or with none, which the format means as UTC.
+ * to its source. Two faults are accepted, because their meaning is clear and no scan finds the vulnerability of a refused record: null for
+ * an optional field, at any depth, and a time with another offset than Z, or with none, which the format means as UTC.
  */
 import { Type, type Static, type TObject, type TProperties, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, ValueErrorType, type ValueError } from "@sinclair/typebox/compiler";

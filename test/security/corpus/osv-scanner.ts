@@ -40,7 +40,7 @@ interface Report {
   }[];
 }
 
-/** It knows formats by the names of files, unless it is told. */
+/** The scanner recognizes a format by the name of the file. For other names it takes the format as a prefix. */
 function formatOf(path: string): string {
   if (path.endsWith("npm-shrinkwrap.json")) return "package-lock.json:";
   if (path.endsWith("gems.locked")) return "Gemfile.lock:";

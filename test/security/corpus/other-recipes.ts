@@ -31,7 +31,7 @@ const cdxgen = (
 
 /** Each project as one reader of files sees it. */
 const syftScenes = [
-  /** It leaves out what only developers need, unless it is told. */
+  /** By default Syft leaves out development dependencies. */
   { project: "npm-shop", setup: npmInstalled, listing: "npm-shop-production" },
   { project: "py-shop", setup: "uv lock" },
   { project: "rust-shop", setup: "cargo generate-lockfile" },

@@ -13,7 +13,7 @@ import { secretsKeyNamed } from "../secrets-key.ts";
 import { Fleet } from "../servers/fleet.ts";
 import { until } from "../until.ts";
 
-/** An account that nobody calls: pages show it in the trust policy of a customer's role. */
+/** A made-up account: pages show it in the trust policy of a customer's role. No test calls AWS with it. */
 const sampleAws = {
   AWS_ACCOUNT_ID: "210987654321",
   AWS_ACCESS_KEY_ID: "AKIAEXAMPLEEXAMPLE00",
