@@ -78,7 +78,12 @@ describe("the catalog", () => {
       credential_sets.some(({ fields }) => !fields.some(({ secret }) => secret)),
     );
     // An assumed role is named; it is not proved by a secret.
-    expect(open.map(({ slug }) => slug)).toEqual(["amazon-cognito", "amazon-inspector", "amazon-web-services", "aws-security-hub"]);
+    expect(open.map(({ slug }) => slug)).toEqual([
+      "amazon-cognito",
+      "amazon-inspector",
+      "amazon-web-services",
+      "aws-security-hub",
+    ]);
   });
 
   test("treats no public half of a key pair as secret, and has separate fields for an id and its token", () => {
