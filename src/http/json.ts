@@ -4,13 +4,15 @@
  * JSON.parse blocks the event loop. Values and nesting make it slow, not bytes. So a scan counts both first, in one pass without allocating
  * memory. Half a surrogate pair is refused, because providers reject it with various errors. Of repeated keys the last one counts, as
  * everywhere in JavaScript. A client cannot hide a value that way: the result of this one parse is checked and priced, and providers get
- * that result serialized again, never the client's bytes.
+ * that result serialized again. Of the client's bytes they get none but long texts (long-texts.ts).
  *
  * The scan reads tokens as bytes: brackets, braces, commas, colons and strings. Its time is linear in bytes, even for texts made to be
  * slow. It does not validate: the parser refuses what is not JSON.
  */
-import { invalidRequest } from "../kernel/errors.ts";
+import { isUtf8 } from "node:buffer";
+import { type GatewayError, invalidRequest } from "../kernel/errors.ts";
 import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "./limits.ts";
+import { longTextBytesMin, LongTextFinder, type LongTexts } from "./long-texts.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -33,7 +35,24 @@ export function isJsonObject(value: unknown): value is JsonObject {
  */
 export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObject {
   scanJson(bytes, valuesMax === undefined ? {} : { valuesMax });
-  const body = parse(decode(bytes));
+  return parsedObject(decode(bytes));
+}
+
+/** As `parseJsonObject`, with placeholders in the object for `texts`. null: it has no long texts. @param bytesMin of a text that is kept */
+export function parseWithLongTexts(
+  bytes: Uint8Array,
+  bytesMin: number = longTextBytesMin,
+): { request: JsonObject; texts: LongTexts | null } {
+  const finder = new LongTextFinder(bytes, bytesMin);
+  scanJson(bytes, { finder });
+  const { texts } = finder;
+  if (texts === null) return { request: parsedObject(decode(bytes)), texts };
+  if (!isUtf8(bytes)) throw notUtf8();
+  return { request: parsedObject(texts.decoded()), texts };
+}
+
+function parsedObject(text: string): JsonObject {
+  const body = parse(text);
   if (!isJsonObject(body)) throw invalidRequest(undefined, "The request body must be a JSON object");
   return body;
 }
@@ -43,6 +62,8 @@ interface JsonBounds {
   valuesMax?: number;
   /** Absent: `jsonDepthMax`. The fields of deeper objects are not counted. */
   depthMax?: number;
+  /** Finds long texts. */
+  finder?: LongTextFinder;
 }
 
 /** Fields of the open objects, by depth; shared, because scans never overlap. */
@@ -52,8 +73,12 @@ const fieldsAt = new Uint32Array(jsonDepthMax + 1);
  * Ignores invalid JSON, which the parser refuses.
  * @throws GatewayError invalid_request beyond 64 levels, 5,000 fields of an object or too many values, or at half a surrogate pair
  */
-export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMax = jsonDepthMax }: JsonBounds = {}): void {
+export function scanJson(
+  bytes: Uint8Array,
+  { valuesMax = jsonValuesMax, depthMax = jsonDepthMax, finder }: JsonBounds = {},
+): void {
   const tokens = new JsonTokens(bytes);
+  let [textStart, textEnd] = [0, 0];
   let depth = 0;
   // Every comma separates two values, and a non-empty container has one more value than commas.
   let values = 1;
@@ -62,15 +87,21 @@ export function scanJson(bytes: Uint8Array, { valuesMax = jsonValuesMax, depthMa
   for (let token = tokens.next(); token !== noToken; token = tokens.next()) {
     if (token === quote) {
       if (tokens.mayHaveSurrogate) requirePairs(bytes, tokens);
+      textStart = tokens.start + 1;
+      textEnd = tokens.end - 1;
     } else if (token === comma) values++;
-    else if (token === colon) countField(depth);
-    else if (token === openBrace || token === openBracket) {
+    else if (token === colon) {
+      countField(depth);
+      if (depth === finder?.reach) tokens.end = Math.max(tokens.end, finder.tookName(depth, textStart, textEnd, tokens.end));
+    } else if (token === openBrace || token === openBracket) {
       if (++depth > depthMax) throw invalidRequest(undefined, `The request body is nested deeper than ${depthMax} levels`);
       fieldsAt[depth] = 0;
       values++;
       opened = tokens.end;
+      if (depth - 1 === finder?.reach) finder.opened(depth, token === openBracket);
       continue;
     } else {
+      if (depth === finder?.reach) finder.closed();
       depth--;
       if (opened !== -1 && isBlank(bytes, opened, tokens.start)) values--;
     }
@@ -93,8 +124,12 @@ function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw invalidRequest(undefined, "The request body is not valid UTF-8");
+    throw notUtf8();
   }
+}
+
+function notUtf8(): GatewayError {
+  return invalidRequest(undefined, "The request body is not valid UTF-8");
 }
 
 /** Half a surrogate pair is not text: providers reject it with various errors, and its size in UTF-8 is undefined. */

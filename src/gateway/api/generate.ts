@@ -9,6 +9,7 @@
 import type { Admission, Caller } from "../admission/message.ts";
 import { chatErrors, GatewayError, type EndingErrorCode } from "../../kernel/errors.ts";
 import { countRequest } from "../../kernel/metrics.ts";
+import { longTexts } from "../../http/long-texts.ts";
 import type { TraceStart } from "../../kernel/traces.ts";
 import type { Candidate } from "../models/candidate.ts";
 import { answerTokens, guessTokens } from "../models/chat-tokens.ts";
@@ -146,10 +147,9 @@ function openGeneration(
 function openPrompt({ admitted, caller, chat }: AcceptedRequest, { prompts }: Gateway): PromptRecorder | null {
   if (!caller.record.promptStorage) return null;
   const { generation, workspace, admittedAt } = admitted.reservation;
-  return new PromptRecorder(
-    { generation, workspace, admittedAt, messages: chat.body.messages, parameters: parametersOf(chat), bytes: chat.inputTokens },
-    prompts,
-  );
+  const asked = { messages: chat.body.messages, parameters: parametersOf(chat) };
+  const { messages, parameters } = chat.body[longTexts]?.restored(asked) ?? asked;
+  return new PromptRecorder({ generation, workspace, admittedAt, messages, parameters, bytes: chat.inputTokens }, prompts);
 }
 
 /**

@@ -6,6 +6,7 @@
  * same way, piece by piece.
  */
 import { isJsonObject } from "../../http/json.ts";
+import { jsonBytes, textBytes } from "../../http/long-texts.ts";
 import { inputTokensPerMessage } from "../limits.ts";
 import { readToolCallId } from "../tool-call-id.ts";
 import { estimateTokens, TextTokens, tokensOf } from "./text-tokens.ts";
@@ -133,7 +134,7 @@ function messageBytes(message: SentChat["messages"][number]): number {
 }
 
 function fieldBytes(value: unknown): number {
-  return Buffer.byteLength(fieldText(value));
+  return typeof value === "string" ? textBytes(value) : jsonBytes(fieldText(value));
 }
 
 /** Structures are counted as JSON, since that is how providers write them into the prompt. Numbers and booleans are not text. */

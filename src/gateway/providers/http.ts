@@ -7,6 +7,7 @@
  * codes, never its text.
  * Retries are not made here (api/call/dispatch.ts).
  */
+import { longTexts, type LongTexts } from "../../http/long-texts.ts";
 import type { Reservation } from "../credit/reservation.ts";
 import type { Clock, StopSignal } from "../../kernel/clock.ts";
 import { GatewayError } from "../../kernel/errors.ts";
@@ -113,7 +114,7 @@ async function countPrompt({ chat, route }: Parameters<CountPrompt>[0], shared: 
   try {
     return await withUpstream(context, async (upstream) => {
       const once = { route, streamed: false, second: undefined, onResent: undefined };
-      await postEncoded({ ...once, format, baseUrl, encoded: count.encode(call) }, upstream, context);
+      await postEncoded({ ...once, format, baseUrl, encoded: count.encode(call), texts: chat[longTexts] }, upstream, context);
       return count.decode(await readJson(upstream, upstreamErrorBytesMax));
     });
   } catch (error) {
@@ -126,6 +127,8 @@ interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
   second: boolean | undefined;
   onResent: (() => void) | undefined;
   encoded: EncodedCall;
+  /** Of which the body has placeholders. Absent: it has none. */
+  texts?: LongTexts | undefined;
   baseUrl: string;
   /** Has the provider's authorization and errors. */
   format: WireFormat;
@@ -133,9 +136,10 @@ interface EncodedPost extends Pick<ProviderCall, "route" | "streamed"> {
 
 /** Posts with our key, and waits for the head of an answer. @throws UpstreamFailure for a response whose status is not 200 */
 export async function postEncoded(call: EncodedPost, upstream: UpstreamCall, context: CallContext): Promise<void> {
-  const { route, format, streamed, encoded, baseUrl, second: fresh = false, onResent } = call;
+  const { route, format, streamed, encoded, texts, baseUrl, second: fresh = false, onResent } = call;
   const accept: Post["accept"] = streamed ? "text/event-stream" : "application/json";
-  const post = { accept, headers: { ...encoded.headers, ...keyHeaders(route, format, context) }, body: encoded.body };
+  const body = texts?.inserted(encoded.body) ?? encoded.body;
+  const post = { accept, headers: { ...encoded.headers, ...keyHeaders(route, format, context) }, body };
   const transport = wireFormats[route.format].transport(context.clock);
   const url = urlOf(route.provider, baseUrl + encoded.path);
   const { status } = await upstream.post(transport, url, post, { fresh, onSent: context.onSent, onResent });
@@ -177,7 +181,8 @@ async function answerOf(call: ProviderCall, upstream: UpstreamCall, context: Cal
   if (!entry) throw new UpstreamFailure("upstream_error", `the format ${route.format} is not supported`);
   const format = withParallelToolCallsOff(entry.format, call.chat);
   const { baseUrl } = route.provider;
-  await postEncoded({ route, streamed, second, onResent, format, baseUrl, encoded: format.encode(call) }, upstream, context);
+  const post = { route, streamed, second, onResent, format, baseUrl, encoded: format.encode(call), texts: call.chat[longTexts] };
+  await postEncoded(post, upstream, context);
   if (streamed) {
     const events = new ProviderStream({ upstream, format, route, wants: call.wants, clock: context.clock });
     return { kind: "stream", events };

@@ -6,6 +6,7 @@
  */
 import { Type, type Static } from "@sinclair/typebox";
 import type { JsonObject } from "../../http/json.ts";
+import type { longTexts, LongTexts } from "../../http/long-texts.ts";
 import type { GenerationId } from "../../kernel/ids.ts";
 import type { Route, ReportedUsage } from "../models/model.ts";
 import type { Thought } from "../thoughts.ts";
@@ -17,6 +18,8 @@ export interface ChatBody {
   messages: ChatMessage[];
   /** Of an endpoint that speaks a provider's API. Only that provider's format reads it; all others convert the chat. */
   [native]?: NativeRequest;
+  /** Of which the fields have placeholders. Absent: they have none. */
+  [longTexts]?: LongTexts;
   [field: string]: unknown;
 }
 

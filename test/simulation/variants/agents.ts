@@ -35,7 +35,7 @@ export function agentFormat(api: AgentApi, model: string): AnswerFormat {
   if (api === "messages") return messagesAnswer({ model, ignored: [], omitsThinking: false });
   return responsesAnswer({
     requested: model,
-    repeated: repeatedFields({}),
+    repeated: repeatedFields({}, null),
     names: new Map(),
     ignored: new Set(),
     now: () => 1_790_000_000,

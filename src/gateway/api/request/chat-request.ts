@@ -6,7 +6,8 @@
  * request and gets its own body, because what is sent depends on the model. Models with equal rules share that work, and other requests run
  * between two bodies.
  */
-import { parseJsonObject, isJsonObject, type JsonObject } from "../../../http/json.ts";
+import { parseWithLongTexts, isJsonObject, type JsonObject } from "../../../http/json.ts";
+import { longTexts, type LongTexts } from "../../../http/long-texts.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { asSent, GatewayError } from "../../../kernel/errors.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
@@ -112,6 +113,8 @@ export interface RequestOptions extends Pick<CheckedChat, "streamed" | "includeU
 export interface ReadRequest {
   chat: CheckedChat;
   request: JsonObject;
+  /** Of which the request has placeholders. null: it has none. */
+  texts: LongTexts | null;
   /** The names of hints that were left out for any of the models. */
   ignored: ReadonlySet<string>;
 }
@@ -171,22 +174,32 @@ export function checkRequest(bytes: Uint8Array, format: RequestFormat, options: 
 
 interface Reading {
   request: JsonObject;
+  /** Of which the request has placeholders. null: it has none. */
+  texts: LongTexts | null;
   ignored: Set<string>;
 }
 
 function readRequest(bytes: Uint8Array): Reading {
-  return { request: parseJsonObject(bytes), ignored: new Set() };
+  return { ...parseWithLongTexts(bytes), ignored: new Set() };
+}
+
+/** The body that a format read, with its long texts. */
+function bodyOf(model: string, context: ReadContext & Reading, format: RequestFormat): ChatBody {
+  const body = format.readBody(model, context);
+  if (context.texts !== null) body[longTexts] = context.texts;
+  return body;
+}
+
+/** The estimate needs the texts themselves. */
+function promptTokensOf(body: ChatBody): number {
+  return inputTokensEstimate(body[longTexts]?.restored(body) ?? body);
 }
 
 /** The further models of a routed request are not checked yet. */
-function checkParsed(
-  { request, ignored }: Reading,
-  format: RequestFormat,
-  { find, routing: catalog = null }: CheckChatOptions,
-): CheckedChat {
-  const requested = readModelId(request["model"], "model");
+function checkParsed(reading: Reading, format: RequestFormat, { find, routing: catalog = null }: CheckChatOptions): CheckedChat {
+  const requested = readModelId(reading.request["model"], "model");
   const model = format.modelOf?.(requested, find) ?? requested;
-  const context = { request, model: find(model), ignored };
+  const context = { ...reading, model: find(model) };
   return ofModel(context.model, () => checkedChat({ context, format, catalog }, { model, requested }));
 }
 
@@ -203,7 +216,7 @@ function checkedChat(
 ): CheckedChat {
   const { request } = context;
   requireKind(context.model, "chat");
-  const body = format.readBody(model, context);
+  const body = bodyOf(model, context, format);
   const routing = readRouting(request, model, catalog);
   rejectUnknownFields(request, format.known);
   const permitted = routing === null ? context.model : permittedModel(context.model, routing);
@@ -212,7 +225,7 @@ function checkedChat(
   const inputTokens = inputTokensBound(body) + addedBytes(body, permitted);
   const { streamed, includeUsage, includeCost, maxTokens, outputField } = format.options(context);
   const tools = body["tools"] !== undefined || body["functions"] !== undefined;
-  const promptEstimate = countedOnce(body, inputTokensEstimate);
+  const promptEstimate = countedOnce(body, promptTokensOf);
   const isUnbounded = maxTokens === null && context.model !== null && needsEstimate(context.model, { inputTokens, tools });
   return {
     body,
@@ -310,7 +323,7 @@ async function withFurtherModels(chat: CheckedChat, { find, clock, format, read 
     const rules = rulesOf(model, maxTokens, format);
     const shared = byRules.get(rules);
     const body = namingModel(id, () => {
-      const own = shared ? { ...shared, model: id } : format.readBody(id, { ...read, model });
+      const own = shared ? { ...shared, model: id } : bodyOf(id, { ...read, model }, format);
       rejectUnsupportedFields(own, permitted, format.clientPath);
       return own;
     });
@@ -328,7 +341,7 @@ async function withFurtherModels(chat: CheckedChat, { find, clock, format, read 
   if (maxTokens === null && routing.models.some(isTight)) {
     for (const body of byRules.values()) {
       await yielder.yieldIfDue();
-      promptTokens = Math.max(promptTokens, body === chat.body ? chat.promptEstimate() : inputTokensEstimate(body));
+      promptTokens = Math.max(promptTokens, body === chat.body ? chat.promptEstimate() : promptTokensOf(body));
     }
   }
   return { ...chat, inputTokens, ...(promptTokens > 0 && { promptTokens }), routing: { ...routing, bodies } };

@@ -5,6 +5,7 @@
  * event repeats them.
  * The schemas are next to the code that writes the answer, and the OpenAPI description is made from them.
  */
+import type { LongTexts } from "../../../http/long-texts.ts";
 import { Type, type Static } from "@sinclair/typebox";
 import { isJsonObject, type JsonObject } from "../../../http/json.ts";
 import { errorBody, errorResponse, type ErrorShape, type GatewayError } from "../../../kernel/errors.ts";
@@ -190,9 +191,11 @@ export interface RepeatedFields {
   others: string;
 }
 
-export function repeatedFields(request: JsonObject): RepeatedFields {
+/** @param texts of the request; null: it has none */
+export function repeatedFields(request: JsonObject, texts: LongTexts | null): RepeatedFields {
   const text = isJsonObject(request["text"]) ? request["text"] : {};
   const reasoning = isJsonObject(request["reasoning"]) ? request["reasoning"] : {};
+  const tools = repeatedTools(request["tools"]);
   const others = {
     metadata: request["metadata"] ?? {},
     parallel_tool_calls: request["parallel_tool_calls"] ?? true,
@@ -212,7 +215,7 @@ export function repeatedFields(request: JsonObject): RepeatedFields {
   };
   return {
     instructions: JSON.stringify(request["instructions"] ?? null),
-    tools: JSON.stringify(repeatedTools(request["tools"])),
+    tools: texts?.written(tools) ?? JSON.stringify(tools),
     others: JSON.stringify(others).slice(1, -1),
   };
 }

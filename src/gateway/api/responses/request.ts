@@ -46,10 +46,10 @@ export function responsesFormat(clock: Clock): RequestFormat {
   const now = (): number => Math.floor(clock.now() / 1_000);
   return {
     ...readsResponses,
-    answer: ({ chat, request, ignored }) =>
+    answer: ({ chat, request, texts, ignored }) =>
       responsesAnswer({
         requested: chat.requested,
-        repeated: repeatedFields(request),
+        repeated: repeatedFields(request, texts),
         names: toolNamesOf(request),
         ignored,
         now,

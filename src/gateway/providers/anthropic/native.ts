@@ -8,7 +8,7 @@
  * refuses both. A breakpoint has no lifetime, since a longer one has another price, and only the last four stay. Results come before what
  * else the user says. An instruction behind the first words of the user stays in its place, as a reminder where the model takes none there.
  */
-import { Buffer } from "node:buffer";
+import { jsonBytes } from "../../../http/long-texts.ts";
 import { inputTokensBound } from "../../models/chat-tokens.ts";
 import type { Route } from "../../models/model.ts";
 import { readWrappedSeal } from "../../thoughts.ts";
@@ -41,7 +41,7 @@ export function nativeMessages(chat: ChatBody): NativeRequest | null {
  */
 export function nativeAddedBytes(chat: ChatBody, { body }: NativeRequest, tools: readonly JsonObject[]): number {
   const { system, messages, context_management } = body;
-  const bytes = Buffer.byteLength(JSON.stringify({ system, messages, tools, context_management }));
+  const bytes = jsonBytes(JSON.stringify({ system, messages, tools, context_management }));
   const ours = openingText.length + continuingText.length + reminderBytes(chat);
   return Math.max(0, bytes + ours - inputTokensBound(chat));
 }

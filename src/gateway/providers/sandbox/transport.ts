@@ -14,7 +14,7 @@ import { sandboxAnswer, type SandboxAnswer, sandboxCommand, type SandboxCommand,
 export function sandboxOf(clock: Clock): Transport {
   return {
     post({ pathname }, { body }) {
-      const request = asObject(parseJson(body)) ?? {};
+      const request = asObject(parseJson(Buffer.from(body).toString())) ?? {};
       return new SandboxCall(pathname === "/embeddings" ? embeddingsPlan(request) : plan(request, clock), clock);
     },
   };

@@ -49,7 +49,7 @@ export class Network implements Transport, ConnectionPool {
 
   post(url: URL, post: Post, { fresh = false }: PostOptions = {}): TransportCall {
     const destination = destinationOf(url);
-    const request = requestText(destination, post);
+    const request = requestBytes(destination, post);
     const kept = fresh ? null : this.#takeIdle(destination.origin);
     return (kept ?? new Connection(url, this, this.#clock)).carry(request);
   }
@@ -109,14 +109,18 @@ const commonLines = {
 };
 
 /** @throws TypeError if a header has a line break; the message names the header, never its value */
-export function requestText({ beginning }: Destination, { accept = "application/json", headers, body }: Post): string {
+export function requestBytes(
+  { beginning }: Destination,
+  { accept = "application/json", headers, body }: Post,
+): string | Uint8Array {
   let text = beginning + commonLines[accept];
   for (const name in headers) {
     const value = headers[name] ?? "";
     if (unfit.test(value)) throw new TypeError(`Cannot send the header "${name}": it holds what no header may`);
     text += `${name}: ${value}\r\n`;
   }
-  return `${text}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  text += `content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  return typeof body === "string" ? text + body : Buffer.concat([Buffer.from(text), body]);
 }
 
 function linesFor(accept: string): string {
@@ -141,7 +145,7 @@ class Connection implements Carrier {
   readonly #clock: Clock;
   #open = false;
   /** The request of a call that waits until the connection is open. */
-  #unsent: string | null = null;
+  #unsent: string | Uint8Array | null = null;
   #call: HttpCall | null = null;
   #reader: AnswerReader | null = null;
   #carried = 0;
@@ -164,7 +168,7 @@ class Connection implements Carrier {
   }
 
   /** @param request its bytes on the wire */
-  carry(request: string): HttpCall {
+  carry(request: string | Uint8Array): HttpCall {
     const call = new HttpCall(this, this.#open);
     this.#call = call;
     this.#reader = new AnswerReader(call);

@@ -10,7 +10,7 @@ export interface Post {
   accept?: "application/json" | "text/event-stream";
   /** The headers of this request, in addition to those that every request has. */
   headers: Record<string, string>;
-  body: string;
+  body: string | Uint8Array;
 }
 
 export interface PostOptions {

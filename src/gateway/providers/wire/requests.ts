@@ -4,6 +4,7 @@
  * part of a turn came from. A conversation is converted as far as the format can express it, and what would be lost is refused by its path
  * before credit is reserved. Only hints, such as an effort that the model does not take, give way.
  */
+import { jsonBytes } from "../../../http/long-texts.ts";
 import { Buffer } from "node:buffer";
 import { inputTokensBound } from "../../models/chat-tokens.ts";
 import { reasoningEfforts, type ReasoningEffort, type Route } from "../../models/model.ts";
@@ -156,7 +157,7 @@ export function addedToArguments({ messages }: ChatBody): number {
 }
 
 function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value) ?? "");
+  return jsonBytes(JSON.stringify(value) ?? "");
 }
 
 // Refusals, before credit is reserved
