@@ -6,7 +6,7 @@ import { dialectFrom } from "../../src/gateway/models/dialect.ts";
 import type { Route } from "../../src/gateway/models/model.ts";
 import { openai } from "../../src/gateway/providers/registry.ts";
 import { AnswerReader } from "../../src/gateway/providers/transport/answer-reader.ts";
-import { destinationOf, requestBytes } from "../../src/gateway/providers/transport/network.ts";
+import { destinationOf, requestHead } from "../../src/gateway/providers/transport/network.ts";
 import { bodyOf } from "../load/body.ts";
 import type { Microbenchmark } from "./benchmark.ts";
 
@@ -53,7 +53,7 @@ const upstream = new URL(`${route.provider.baseUrl}/chat/completions`);
 /** Bytes, so that the text is made in one piece, as a socket needs it. */
 function encoded(): number {
   const call = openai.encode({ generation: id, route, chat, maxOutputTokens: 16, streamed: false });
-  return Buffer.byteLength(requestBytes(destinationOf(upstream), { ...call, accept: "application/json" }));
+  return Buffer.byteLength(requestHead(destinationOf(upstream), { ...call, accept: "application/json" }) + call.body);
 }
 
 function headRead(): number {

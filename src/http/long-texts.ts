@@ -29,6 +29,7 @@ interface MeasuredText {
 }
 
 const half = "\udc00";
+const halfUnit = half.charCodeAt(0);
 const writtenHalf = String.raw`\udc00`;
 
 export class LongTexts {
@@ -88,6 +89,7 @@ export class LongTexts {
 
 /** UTF-8 bytes of a text which may be a placeholder or have some. */
 export function textBytes(text: string): number {
+  if (text.charCodeAt(0) === halfUnit && text.indexOf(half, 1) === text.length - 1) return Number(text.split(",", 2)[1]);
   const bytes = Buffer.byteLength(text);
   // As JSON, since a whole pair, such as a rat's, may end with the same unit.
   return text.includes(half)
