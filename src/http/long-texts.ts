@@ -4,13 +4,15 @@
  * checked to be valid JSON, and the parser gets a placeholder in its place. Bodies for providers are made of placeholders too, which become
  * the client's bytes when the request is sent.
  *
- * A placeholder begins and ends with half of a surrogate pair. The scan refuses these in a body, so no client can write one. It tells the
- * size of its text, so whoever counts bytes need not have the text. Whoever reads the text itself calls `restored`.
+ * No client can write a placeholder. It begins with half of a surrogate pair, which the scan refuses in a body, and with a secret of the
+ * process, since arguments are JSON in a text, where the scan does not see such a half. It tells the size of its text, so whoever counts
+ * bytes need not have the text. Whoever reads the text itself calls `restored`.
  *
  * Kept are only texts that providers get as they came: of messages that a model did not write, results of tools, and descriptions of tools.
  * They are neither blank nor within arguments, which are JSON in a text. Short ones are parsed sooner than they are kept.
  */
 import { Buffer } from "node:buffer";
+import { randomBytes } from "node:crypto";
 
 /** The field of a chat that holds its `LongTexts`. A copy by `{...chat}` has it, and one by JSON does not. */
 export const longTexts: unique symbol = Symbol("long texts");
@@ -28,9 +30,11 @@ interface MeasuredText {
   jsonBytes: number;
 }
 
+const secret = randomBytes(12).toString("base64url");
 const half = "\udc00";
-const halfUnit = half.charCodeAt(0);
+const begin = half + secret;
 const writtenHalf = String.raw`\udc00`;
+const writtenBegin = writtenHalf + secret;
 
 export class LongTexts {
   readonly #body: Uint8Array;
@@ -47,7 +51,7 @@ export class LongTexts {
     let text = "";
     let from = 0;
     for (const [index, { start, end, bytes, jsonBytes }] of this.#texts.entries()) {
-      text += `${decoder.decode(this.#body.subarray(from, start))}${writtenHalf}${index},${bytes},${jsonBytes}${writtenHalf}`;
+      text += `${decoder.decode(this.#body.subarray(from, start))}${writtenBegin}${index},${bytes},${jsonBytes}${writtenHalf}`;
       from = end;
     }
     return text + decoder.decode(this.#body.subarray(from));
@@ -89,10 +93,9 @@ export class LongTexts {
 
 /** UTF-8 bytes of a text which may be a placeholder or have some. */
 export function textBytes(text: string): number {
-  if (text.charCodeAt(0) === halfUnit && text.indexOf(half, 1) === text.length - 1) return Number(text.split(",", 2)[1]);
+  if (text.startsWith(begin) && text.indexOf(half, 1) === text.length - 1) return Number(text.split(",", 2)[1]);
   const bytes = Buffer.byteLength(text);
-  // As JSON, since a whole pair, such as a rat's, may end with the same unit.
-  return text.includes(half)
+  return text.includes(begin)
     ? bytes + placesIn(JSON.stringify(text)).reduce((sum, place) => sum + place.bytes - unwritten(place), 0)
     : bytes;
 }
@@ -117,26 +120,23 @@ interface Place extends Pick<MeasuredText, "bytes" | "jsonBytes"> {
   end: number;
 }
 
-/** The placeholders in JSON. */
+/** The placeholders in JSON. @throws RangeError if one stands in JSON within a text, where the client's bytes would not be JSON */
 function placesIn(json: string): Place[] {
   const places: Place[] = [];
-  for (let at = json.indexOf(writtenHalf); at !== -1;) {
-    if (isEscaped(json, at)) {
-      at = json.indexOf(writtenHalf, at + 1);
-      continue;
-    }
+  for (let at = json.indexOf(writtenBegin); at !== -1;) {
+    if (isEscaped(json, at)) throw new RangeError("A long text was written as JSON within a text");
     const first = json.indexOf(",", at);
     const second = json.indexOf(",", first + 1);
     const close = json.indexOf(writtenHalf, second);
-    const [index, bytes] = [Number(json.slice(at + writtenHalf.length, first)), Number(json.slice(first + 1, second))];
+    const [index, bytes] = [Number(json.slice(at + writtenBegin.length, first)), Number(json.slice(first + 1, second))];
     const end = close + writtenHalf.length;
     places.push({ index, bytes, jsonBytes: Number(json.slice(second + 1, close)), at, end });
-    at = json.indexOf(writtenHalf, end);
+    at = json.indexOf(writtenBegin, end);
   }
   return places;
 }
 
-/** Whether the backslash is one of the client's text, and not the beginning of an escape. */
+/** Whether the backslash is itself escaped. */
 function isEscaped(json: string, at: number): boolean {
   let from = at;
   while (json[from - 1] === "\\") from--;

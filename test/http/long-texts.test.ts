@@ -152,12 +152,28 @@ describe("kept are", () => {
   });
 });
 
-test("a client cannot write a placeholder: half of a pair is refused, and its letters are letters", () => {
-  const content = long("said ");
+describe("a client cannot write a placeholder", () => {
   const body = (text: string): Uint8Array =>
-    bytesOf(`{"messages":[{"role":"user","content":${JSON.stringify(content)}},{"role":"assistant","content":"${text}"}]}`);
-  expect(() => parseWithLongTexts(body(String.raw`\udc000,9,9\udc00`))).toThrow("surrogate pair");
-  const letters = String.raw`\\udc000,9,9\\udc00`;
-  const { request, texts } = parseWithLongTexts(body(letters));
-  expect(Buffer.from(texts?.inserted(JSON.stringify(request)) ?? "").toString()).toBe(Buffer.from(body(letters)).toString());
+    bytesOf(`{"messages":[{"role":"user","content":${JSON.stringify(long("said "))}},{"role":"assistant","content":"${text}"}]}`);
+
+  test("half of a pair is refused", () => {
+    expect(() => parseWithLongTexts(body(String.raw`\udc000,9,9\udc00`))).toThrow("surrogate pair");
+  });
+
+  test("its letters are letters, and JSON within a text stays what it says", () => {
+    const letters = String.raw`\\udc000,9,9\\udc00`;
+    const { request, texts } = parseWithLongTexts(body(letters));
+    const [, answer] = request["messages"] as [JsonObject, JsonObject];
+    const written = (value: unknown): string => Buffer.from(texts?.inserted(JSON.stringify(value)) ?? "").toString();
+    expect(written(request)).toBe(Buffer.from(body(letters)).toString());
+    const forged: unknown = JSON.parse(`"${String(answer["content"])}"`);
+    expect(written(forged)).toBe(String.raw`"\udc000,9,9\udc00"`);
+    expect(jsonBytes(written(forged))).toBe(written(forged).length);
+    expect(textBytes(String(forged))).toBe(Buffer.byteLength(String(forged)));
+  });
+
+  test("one that was written into JSON within a text is an error, and is not sent", () => {
+    const { request, texts } = parseWithLongTexts(body("a"));
+    expect(() => texts?.inserted(JSON.stringify({ arguments: JSON.stringify(request) }))).toThrow("within a text");
+  });
 });
