@@ -126,7 +126,7 @@ describe.each(oneDatabase)("money on the pages on $name", ({ open }) => {
   /** The values of a column of the page's chart, by period, and its sum, as the table shows them. */
   function chartOf(text: string, column: string): { values: bigint[]; sum: bigint } {
     const figure = text.slice(text.indexOf('<figure class="chart"'), text.indexOf("</figure>"));
-    const cells = [...figure.matchAll(new RegExp(`data-label="${column}"><div><data class="money" value="([^"]*)"`, "g"))];
+    const cells = [...figure.matchAll(new RegExp(`data-label="${column}"><data class="money" value="([^"]*)"`, "g"))];
     const amounts = cells.map(([, amount = ""]) => parseUsd(amount));
     return { values: amounts.slice(0, -1), sum: amounts.at(-1) ?? 0n };
   }

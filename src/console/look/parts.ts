@@ -242,11 +242,11 @@ const wordMax = 20;
  * Isolated, so that a right-to-left name does not reorder the words around it. Longer addresses and ids may break after a mark such as @ or
  * /, and longer pieces anywhere.
  */
-export function userText(words: string): Html {
-  if (!hasLonger(words)) return markup`<bdi>${words}</bdi>`;
-  const [first = "", ...others] = words.split(/(?<=[@/_:-])/);
-  const broken = markup`${first}${others.map((piece) => markup`<wbr />${piece}`)}`;
-  return [first, ...others].some(hasLonger) ? markup`<bdi class="long">${broken}</bdi>` : markup`<bdi>${broken}</bdi>`;
+export function userText(words: string, { inOneLine = false } = {}): Html {
+  const pieces = hasLonger(words) ? words.split(/(?<=[@/_:-])/) : [words];
+  const classes = [...(inOneLine ? ["line"] : []), ...(pieces.some(hasLonger) ? ["long"] : [])].join(" ");
+  const broken = pieces.map((piece, index) => markup`${index === 0 ? null : markup`<wbr />`}${piece}`);
+  return markup`<bdi${classes === "" ? null : markup` class="${classes}"`}>${broken}</bdi>`;
 }
 
 function hasLonger(words: string): boolean {
@@ -337,6 +337,8 @@ export interface Column<Row> {
   kind: "text" | "number" | "money" | "time" | "badge" | "actions";
   /** null shows a dash. */
   cell: (row: Row) => Content | null;
+  /** A text stays in one line where columns are side by side, however long it is. */
+  inOneLine?: boolean;
   /** Replaces the label as the heading, such as by a link that sorts. */
   heading?: Html;
   /** How the rows are ordered by this column. */
@@ -378,10 +380,19 @@ export function table<Row>({ caption, captioned = false, columns, rows, empty, t
   </table></div>`;
 }
 
-function cell<Row>({ label, kind }: Column<Row>, { given, first }: { given: Content | null; first: boolean }): Html {
-  const shown = given === null ? markup`<span class="none" aria-label="none">–</span>` : content(given);
-  if (first) return markup`<th role="rowheader" scope="row" class="of-${kind}"><div>${shown}</div></th>`;
-  return markup`<td role="cell" class="of-${kind}" data-label="${label}"><div>${shown}</div></td>`;
+function cell<Row>(column: Column<Row>, { given, first }: { given: Content | null; first: boolean }): Html {
+  const { label, kind } = column;
+  const shown = given === null ? markup`<span class="none" aria-label="none">–</span>` : inCell(given, column);
+  if (first) return markup`<th role="rowheader" scope="row" class="of-${kind}">${shown}</th>`;
+  return markup`<td role="cell" class="of-${kind}${given === null ? " lacks" : ""}" data-label="${label}">${shown}</td>`;
+}
+
+/** Few elements, since a page has many cells. The texts of figures and times are Weir's own; a text or several buttons have a width. */
+function inCell<Row>(given: Content, { kind, inOneLine = false }: Column<Row>): Html {
+  if (String(given) === "") return markup``;
+  const isSized = kind === "text" || kind === "actions";
+  if (typeof given === "string" && (isSized || kind === "badge")) return userText(given, { inOneLine });
+  return isSized ? markup`<div>${given}</div>` : markup`${given}`;
 }
 
 /** The class for the width from which the columns are side by side. */

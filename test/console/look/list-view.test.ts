@@ -30,7 +30,7 @@ function shown(query: string, { isWhole = true, of = rows }: { isWhole?: boolean
   const text = String(table);
   const plain = (words: string | undefined): string | undefined => words?.replaceAll("&#38;", "&");
   return {
-    names: [...text.matchAll(/<th role="rowheader"[^>]*><div><bdi>([^<]*)/g)].map(([, name]) => name),
+    names: [...text.matchAll(/<th role="rowheader"[^>]*><bdi>([^<]*)/g)].map(([, name]) => name),
     heads: [...text.matchAll(/<th role="columnheader"[^>]*>(?:<a [^>]*>|<span[^>]*>)?([^<]*)/g)].map(([, label]) => label),
     links: [...text.matchAll(/<th role="columnheader"[^>]*><a href="([^"]*)"/g)].map(([, link]) => plain(link)),
     text,

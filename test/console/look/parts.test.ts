@@ -4,7 +4,17 @@ import { type Chart, chart, meter, drawnSeries, roundedTop } from "../../../src/
 import { limitMeter, type SpendLimit } from "../../../src/console/look/limit-meter.ts";
 import { filterForm, form } from "../../../src/console/look/forms.ts";
 import { consoleScript, consoleStyle, consoleHeaders, plainPage } from "../../../src/console/look/frame.ts";
-import { day, exactUsd, money, roundedUsd, shortDay, time, userText, table } from "../../../src/console/look/parts.ts";
+import {
+  type Column,
+  day,
+  exactUsd,
+  money,
+  roundedUsd,
+  shortDay,
+  time,
+  userText,
+  table,
+} from "../../../src/console/look/parts.ts";
 import { assetRoutes } from "../../../src/http/assets.ts";
 import { monogram } from "../../../src/http/monogram.ts";
 import { markup } from "../../../src/http/html.ts";
@@ -100,9 +110,29 @@ test("a table has the roles that browsers drop, the label of each cell, and its 
   ];
   const empty = markup`<p>There is none yet</p>`;
   const text = String(table({ caption: "Names", columns, rows: [{ name: "<b>" }], empty }));
-  expect(text).toContain('<th role="rowheader" scope="row" class="of-text"><div><bdi>&#60;b&#62;</bdi></div></th>');
-  expect(text).toContain('<td role="cell" class="of-text" data-label="Note">');
+  expect(text).toContain('<th role="rowheader" scope="row" class="of-text"><bdi>&#60;b&#62;</bdi></th>');
+  expect(text).toContain('<td role="cell" class="of-text lacks" data-label="Note"><span');
   expect(table({ caption: "Names", columns, rows: [], empty })).toBe(empty);
+});
+
+test("a cell has an element more only where its contents need one", () => {
+  const cells = (column: Partial<Column<null>> & Pick<Column<null>, "cell">): string => {
+    const columns: Column<null>[] = [
+      { label: "Name", kind: "text", cell: () => "a" },
+      { label: "B", kind: "number", ...column },
+    ];
+    const text = String(table({ caption: "Names", columns, rows: [null], empty: markup`` }));
+    return /data-label="B">(.*?)<\/td>/.exec(text)?.[1] ?? "";
+  };
+  expect(cells({ cell: () => "1 <b" })).toBe("1 &#60;b");
+  expect(cells({ cell: () => 12 })).toBe("12");
+  expect(cells({ kind: "actions", cell: () => markup`` })).toBe("");
+  expect(cells({ kind: "money", cell: () => markup`<data>$1</data>` })).toBe("<data>$1</data>");
+  expect(cells({ kind: "text", cell: () => "mira" })).toBe("<bdi>mira</bdi>");
+  expect(cells({ kind: "badge", cell: () => "on" })).toBe("<bdi>on</bdi>");
+  expect(cells({ kind: "text", inOneLine: true, cell: () => "x".repeat(21) })).toStartWith('<bdi class="line long">x');
+  expect(cells({ kind: "text", cell: () => markup`<b>one</b> two` })).toBe("<div><b>one</b> two</div>");
+  expect(cells({ kind: "actions", cell: () => markup`<button>Go</button>` })).toBe("<div><button>Go</button></div>");
 });
 
 test("more than two filters fold behind a button that counts those that are set", () => {

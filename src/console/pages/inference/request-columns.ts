@@ -9,7 +9,18 @@ import type { RefusedView } from "../../../gateway/refusals/schema.ts";
 import { markup, type Html } from "../../../http/html.ts";
 import { address } from "../../look/forms.ts";
 import type { ListColumn } from "../../look/list-view.ts";
-import { badge, type Column, emptyState, money, section, table, time, userText } from "../../look/parts.ts";
+import {
+  badge,
+  type Column,
+  type Content,
+  content,
+  emptyState,
+  money,
+  section,
+  table,
+  time,
+  userText,
+} from "../../look/parts.ts";
 import type { PageCall } from "../../page.ts";
 
 /** A row of the log, or a call that was refused. */
@@ -77,13 +88,8 @@ function firstColumns(call: Pick<PageCall, "link">, { withMember }: Callers): Li
       cell: (row) => markup`<a href="${call.link(requestPath(row))}">${time(row.at, { seconds: true })}</a>`,
     },
     { name: "status", label: "Status", kind: "badge", cell: statusCell },
-    {
-      name: "model",
-      label: "Model",
-      kind: "text",
-      cell: ({ model }) => model && markup`<span class="line">${userText(model)}</span>`,
-    },
-    { name: "key", label: "Key", kind: "text", cell: (row) => markup`<span class="line">${callerName(row)}</span>` },
+    { name: "model", label: "Model", kind: "text", cell: ({ model }) => model, inOneLine: true },
+    { name: "key", label: "Key", kind: "text", cell: callerOf, inOneLine: true },
     ...(withMember ? [{ name: "member", label: "Member", kind: "text" as const, cell: member, isExtra: true }] : []),
   ];
 }
@@ -137,10 +143,15 @@ export function requestBadge({ status, code }: Pick<GenerationView, "status" | "
   return badge(status < 500 ? "warn" : "bad", code === null ? String(status) : `${status} ${code}`);
 }
 
+type Caller = Pick<RequestRow, "key_id" | "key_name">;
+
 /** The key's name. */
-export function callerName({ key_id: id, key_name: name }: Pick<RequestRow, "key_id" | "key_name">): Html {
-  if (id === null) return markup`<span class="none">Workbench</span>`;
-  return userText(name ?? id);
+export function callerName(caller: Caller): Html {
+  return content(callerOf(caller));
+}
+
+function callerOf({ key_id: id, key_name: name }: Caller): Content {
+  return id === null ? markup`<span class="none">Workbench</span>` : (name ?? id);
 }
 
 /** Such as `850 ms` or `12.3 s`. */
