@@ -12,7 +12,7 @@
 import { isUtf8 } from "node:buffer";
 import { type GatewayError, invalidRequest } from "../kernel/errors.ts";
 import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "./limits.ts";
-import { longTextBytesMin, LongTextFinder, type LongTexts } from "./long-texts.ts";
+import { longTextBytesMin, longTextsBodyBytesMin, LongTextFinder, type LongTexts } from "./long-texts.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -38,12 +38,13 @@ export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObje
   return parsedObject(decode(bytes));
 }
 
-/** As `parseJsonObject`, with placeholders in the object for `texts`. null: it has no long texts. @param bytesMin of a text that is kept */
+/** As `parseJsonObject`, with placeholders in the object for `texts`; null: it has none. @param bytesMin of a text and a body to keep texts of */
 export function parseWithLongTexts(
   bytes: Uint8Array,
-  bytesMin: number = longTextBytesMin,
+  bytesMin: { text: number; body: number } = { text: longTextBytesMin, body: longTextsBodyBytesMin },
 ): { request: JsonObject; texts: LongTexts | null } {
-  const finder = new LongTextFinder(bytes, bytesMin);
+  if (bytes.length < bytesMin.body) return { request: parseJsonObject(bytes), texts: null };
+  const finder = new LongTextFinder(bytes, bytesMin.text);
   scanJson(bytes, { finder });
   const { texts } = finder;
   if (texts === null) return { request: parsedObject(decode(bytes)), texts };

@@ -4,6 +4,8 @@ import { parseJsonObject, parseWithLongTexts, type JsonObject } from "../../src/
 import { jsonBytes, longTextBytesMin, textBytes } from "../../src/http/long-texts.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const every = { text: 1, body: 0 };
+const inAnyBody = { text: longTextBytesMin, body: 0 };
 const long = (text: string): string => text.repeat(Math.ceil(longTextBytesMin / text.length));
 
 /** JSON as clients write it: some escape more than they must, some write blanks. */
@@ -59,7 +61,7 @@ describe("a body whose long texts are kept", () => {
   test("is the client's body again when they are inserted", () => {
     fc.assert(
       fc.property(body, style, (value, as) => {
-        const { request, texts } = parseWithLongTexts(bytesOf(written(value, as)), 1);
+        const { request, texts } = parseWithLongTexts(bytesOf(written(value, as)), every);
         const json = JSON.stringify(request);
         const sent = texts === null ? json : Buffer.from(texts.inserted(json)).toString();
         expect(JSON.parse(sent)).toEqual(fullOf(value));
@@ -71,7 +73,7 @@ describe("a body whose long texts are kept", () => {
   test("counts as many bytes as the texts themselves", () => {
     fc.assert(
       fc.property(body, style, (value, as) => {
-        const { request } = parseWithLongTexts(bytesOf(written(value, as)), 1);
+        const { request } = parseWithLongTexts(bytesOf(written(value, as)), every);
         expect(jsonBytes(JSON.stringify(request))).toBe(Buffer.byteLength(JSON.stringify(fullOf(value))));
         const contents = (of: JsonObject): string[] =>
           [of["messages"]]
@@ -100,7 +102,7 @@ describe("a body whose long texts are kept", () => {
           }
         };
         const kept = reading(() => {
-          const { request, texts } = parseWithLongTexts(broken, 1);
+          const { request, texts } = parseWithLongTexts(broken, every);
           return texts?.restored(request) ?? request;
         });
         expect(kept).toEqual(reading(() => parseJsonObject(broken)));
@@ -112,7 +114,7 @@ describe("a body whose long texts are kept", () => {
 
 describe("kept are", () => {
   const kept = (value: object): number =>
-    JSON.stringify(parseWithLongTexts(bytesOf(JSON.stringify(value))).request).split(String.raw`\udc00`).length >> 1;
+    JSON.stringify(parseWithLongTexts(bytesOf(JSON.stringify(value)), inAnyBody).request).split(String.raw`\udc00`).length >> 1;
 
   test("contents of messages that no model wrote, results and descriptions of tools", () => {
     const content = long("said ");
@@ -146,9 +148,14 @@ describe("kept are", () => {
     expect(kept({ messages: { content }, tools: [{ parameters: { description: content } }] })).toBe(0);
   });
 
+  test("none of a small body, which is parsed sooner", () => {
+    const body = bytesOf(JSON.stringify({ messages: [{ role: "user", content: long("said ") }] }));
+    expect(parseWithLongTexts(body).texts).toBeNull();
+  });
+
   test("none of a message in which a second role is another", () => {
     const body = `{"messages":[{"role":"user","content":${JSON.stringify(long("said "))},"role":"assistant"}]}`;
-    expect(parseWithLongTexts(bytesOf(body)).texts).toBeNull();
+    expect(parseWithLongTexts(bytesOf(body), inAnyBody).texts).toBeNull();
   });
 });
 
@@ -157,12 +164,12 @@ describe("a client cannot write a placeholder", () => {
     bytesOf(`{"messages":[{"role":"user","content":${JSON.stringify(long("said "))}},{"role":"assistant","content":"${text}"}]}`);
 
   test("half of a pair is refused", () => {
-    expect(() => parseWithLongTexts(body(String.raw`\udc000,9,9\udc00`))).toThrow("surrogate pair");
+    expect(() => parseWithLongTexts(body(String.raw`\udc000,9,9\udc00`), inAnyBody)).toThrow("surrogate pair");
   });
 
   test("its letters are letters, and JSON within a text stays what it says", () => {
     const letters = String.raw`\\udc000,9,9\\udc00`;
-    const { request, texts } = parseWithLongTexts(body(letters));
+    const { request, texts } = parseWithLongTexts(body(letters), inAnyBody);
     const [, answer] = request["messages"] as [JsonObject, JsonObject];
     const written = (value: unknown): string => Buffer.from(texts?.inserted(JSON.stringify(value)) ?? "").toString();
     expect(written(request)).toBe(Buffer.from(body(letters)).toString());
@@ -173,7 +180,7 @@ describe("a client cannot write a placeholder", () => {
   });
 
   test("one that was written into JSON within a text is an error, and is not sent", () => {
-    const { request, texts } = parseWithLongTexts(body("a"));
+    const { request, texts } = parseWithLongTexts(body("a"), inAnyBody);
     expect(() => texts?.inserted(JSON.stringify({ arguments: JSON.stringify(request) }))).toThrow("within a text");
   });
 });

@@ -104,7 +104,7 @@ for (const [api, { format, body }] of Object.entries(apis)) {
         const texts = chat.body[longTexts];
         return texts === undefined ? json : Buffer.from(texts.inserted(json)).toString();
       };
-      const end = ` "\\ é🐀\n${"far ".repeat(100)}`;
+      const end = ` "\\ é🐀\n${"far ".repeat(4_000)}`;
       const short = sent((one) => `<${one}>`);
       const written = (one: string): string => JSON.stringify(`${one}${end}`).slice(1, -1);
       expect(sent((one) => `<${one}>${end}`)).toBe(short.replace(/<[a-z ]+>/g, written));
