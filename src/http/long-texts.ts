@@ -202,7 +202,7 @@ export class LongTextFinder {
     this.#name = names.get(end - start)?.find((name) => isHere(name, this.#body, start)) ?? "";
     if (this.#name === "" || depth < itemDepth) return -1;
     if (this.#name === "role" && depth === itemDepth) this.#takeWriter(from);
-    if (!named.has(this.#name)) return -1;
+    if (!named.has(this.#name) || this.#isShort(textStart(this.#body, from))) return -1;
     const text = this.#ruler.measure(from);
     if (text === null || text.end - text.start < this.#bytesMin || !isSurelySaid(this.#body, text)) return -1;
     this.#found.push(text);
@@ -226,6 +226,12 @@ export class LongTextFinder {
     this.reach--;
     const isForeign = this.#writer === "other" || (this.#hasContent && this.#writer === "none");
     if (this.reach === listDepth && isForeign) this.#found.length = this.#before;
+  }
+
+  /** Whether it surely is: its end is searched natively. @param start of a text; -1: there is none */
+  #isShort(start: number): boolean {
+    const end = start === -1 ? -1 : this.#body.indexOf(quote, start);
+    return end - start < this.#bytesMin && this.#body[end - 1] !== backslash;
   }
 
   #mayHold(depth: number, isList: boolean): boolean {
