@@ -9,10 +9,8 @@
  * The scan reads tokens as bytes: brackets, braces, commas, colons and strings. Its time is linear in bytes, even for texts made to be
  * slow. It does not validate: the parser refuses what is not JSON.
  */
-import { isUtf8 } from "node:buffer";
-import { type GatewayError, invalidRequest } from "../kernel/errors.ts";
+import { invalidRequest } from "../kernel/errors.ts";
 import { jsonDepthMax, jsonFieldsMax, jsonValuesMax } from "./limits.ts";
-import { longTextBytesMin, longTextsBodyBytesMin, LongTextFinder, type LongTexts } from "./long-texts.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -38,21 +36,8 @@ export function parseJsonObject(bytes: Uint8Array, valuesMax?: number): JsonObje
   return parsedObject(decode(bytes));
 }
 
-/** As `parseJsonObject`, with placeholders in the object for `texts`; null: it has none. @param bytesMin of a text and a body to keep texts of */
-export function parseWithLongTexts(
-  bytes: Uint8Array,
-  bytesMin: { text: number; body: number } = { text: longTextBytesMin, body: longTextsBodyBytesMin },
-): { request: JsonObject; texts: LongTexts | null } {
-  if (bytes.length < bytesMin.body) return { request: parseJsonObject(bytes), texts: null };
-  const finder = new LongTextFinder(bytes, bytesMin.text);
-  scanJson(bytes, { finder });
-  const { texts } = finder;
-  if (texts === null) return { request: parsedObject(decode(bytes)), texts };
-  if (!isUtf8(bytes)) throw notUtf8();
-  return { request: parsedObject(texts.decoded()), texts };
-}
-
-function parsedObject(text: string): JsonObject {
+/** @throws GatewayError invalid_request for a text that is not JSON or not an object */
+export function parsedObject(text: string): JsonObject {
   const body = parse(text);
   if (!isJsonObject(body)) throw invalidRequest(undefined, "The request body must be a JSON object");
   return body;
@@ -63,8 +48,24 @@ interface JsonBounds {
   valuesMax?: number;
   /** Absent: `jsonDepthMax`. The fields of deeper objects are not counted. */
   depthMax?: number;
-  /** Finds long texts. */
-  finder?: LongTextFinder;
+  /** Is told what the scan meets, and may read texts in its place. */
+  finder?: TextFinder;
+}
+
+export interface TextFinder {
+  /** How many open containers, from the top, matter to it. It is told nothing of others. */
+  readonly reach: number;
+  /**
+   * A name at the reach, and its colon.
+   * @param start between the quotes
+   * @param from behind the colon
+   * @returns behind the text there, which the scan need not read; -1: the scan reads on
+   */
+  tookName(depth: number, start: number, end: number, from: number): number;
+  /** A container within the reach. @param depth with it */
+  opened(depth: number, isList: boolean): void;
+  /** The container that was the reach. */
+  closed(): void;
 }
 
 /** Fields of the open objects, by depth; shared, because scans never overlap. */
@@ -121,16 +122,13 @@ function parse(text: string): unknown {
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-function decode(bytes: Uint8Array): string {
+/** @throws GatewayError invalid_request for bytes that are not UTF-8 */
+export function decode(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw notUtf8();
+    throw invalidRequest(undefined, "The request body is not valid UTF-8");
   }
-}
-
-function notUtf8(): GatewayError {
-  return invalidRequest(undefined, "The request body is not valid UTF-8");
 }
 
 /** Half a surrogate pair is not text: providers reject it with various errors, and its size in UTF-8 is undefined. */
@@ -144,7 +142,7 @@ function requirePairs(bytes: Uint8Array, { start, end }: JsonTokens): void {
   }
 }
 
-const lowerU = 0x75;
+export const lowerU = 0x75;
 
 /** Surrogates are \uD800 to \uDBFF (high) and \uDC00 to \uDFFF (low). */
 function surrogateKind(bytes: Uint8Array, at: number): "none" | "high" | "low" {

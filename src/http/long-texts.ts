@@ -4,24 +4,49 @@
  * checked to be valid JSON, and the parser gets a placeholder in its place. Bodies for providers are made of placeholders too, which become
  * the client's bytes when the request is sent.
  *
- * No client can write a placeholder. It begins with half of a surrogate pair, which the scan refuses in a body, and with a secret of the
- * process, since arguments are JSON in a text, where the scan does not see such a half. It tells the size of its text, so whoever counts
- * bytes need not have the text. Whoever reads the text itself calls `restored`.
+ * No client can write a placeholder. It begins with half of a surrogate pair, which the scan refuses in a body. A secret of the process
+ * follows: the arguments of a call are JSON within a text, and the scan does not look there. A placeholder tells the size of its text, so
+ * whoever counts bytes need not have the text. Whoever reads the text itself calls `restored`.
  *
- * Kept are only texts that providers get as they came: of messages that a model did not write, results of tools, and descriptions of tools.
- * They are neither blank nor within arguments, which are JSON in a text. Short ones are parsed sooner than they are kept, and so is a small
- * body.
+ * Only texts that providers get as they came are kept: of messages that a model did not write, results of tools, and descriptions of tools.
+ * They are neither blank nor within arguments. Short texts and small bodies are parsed, which is faster.
  */
-import { Buffer } from "node:buffer";
+import { Buffer, isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
+import {
+  backslash,
+  decode,
+  type JsonObject,
+  lowerU,
+  parsedObject,
+  parseJsonObject,
+  quote,
+  scanJson,
+  space,
+  type TextFinder,
+} from "./json.ts";
 
 /** The field of a chat that holds its `LongTexts`. A copy by `{...chat}` has it, and one by JSON does not. */
 export const longTexts: unique symbol = Symbol("long texts");
 
-/** From this many bytes on a text is kept. To keep code halves the time from 600 bytes on; prose without escapes takes longer up to 8,000. */
+/** From this many bytes on a text is kept. Keeping code takes half the time from 600 bytes on; prose is parsed sooner up to 8,000. */
 export const longTextBytesMin = 1_024;
 /** In smaller bodies none is. */
 export const longTextsBodyBytesMin = 16 * 1_024;
+
+/** As `parseJsonObject`, with placeholders in the object for `texts`; null: it has none. @param bytesMin of a text and a body to keep texts of */
+export function parseWithLongTexts(
+  bytes: Uint8Array,
+  bytesMin: { text: number; body: number } = { text: longTextBytesMin, body: longTextsBodyBytesMin },
+): { request: JsonObject; texts: LongTexts | null } {
+  if (bytes.length < bytesMin.body) return { request: parseJsonObject(bytes), texts: null };
+  const finder = new LongTextFinder(bytes, bytesMin.text);
+  scanJson(bytes, { finder });
+  const { texts } = finder;
+  // What is not UTF-8 is refused when it is decoded as a whole.
+  const text = texts !== null && isUtf8(bytes) ? texts.decoded() : decode(bytes);
+  return { request: parsedObject(text), texts };
+}
 
 /** A text as it stands in the body: valid JSON between `start` and `end`, without its quotes. */
 interface MeasuredText {
@@ -54,10 +79,10 @@ export class LongTexts {
     let text = "";
     let from = 0;
     for (const [index, { start, end, bytes, jsonBytes }] of this.#texts.entries()) {
-      text += `${decoder.decode(this.#body.subarray(from, start))}${writtenBegin}${index},${bytes},${jsonBytes}${writtenHalf}`;
+      text += `${decode(this.#body.subarray(from, start))}${writtenBegin}${index},${bytes},${jsonBytes}${writtenHalf}`;
       from = end;
     }
-    return text + decoder.decode(this.#body.subarray(from));
+    return text + decode(this.#body.subarray(from));
   }
 
   /** @param json a value with placeholders, which this process wrote @returns the same with the client's bytes in their place */
@@ -115,8 +140,6 @@ export function jsonBytes(json: string): number {
   return bytes;
 }
 
-const decoder = new TextDecoder("utf-8", { fatal: true });
-
 interface Place extends Pick<MeasuredText, "bytes" | "jsonBytes"> {
   index: number;
   at: number;
@@ -165,8 +188,8 @@ const names = Map.groupBy(new Set([...lists, ...inside, ...named, "role"]), ({ l
  * Finds the texts to keep. The scan tells it what it meets, and asks behind each colon whether it has to read the text that follows. A name
  * with escapes is not known here, so a text behind it is parsed.
  */
-export class LongTextFinder {
-  /** How many open containers, from the top, may hold texts to keep. */
+class LongTextFinder implements TextFinder {
+  /** Those that may hold texts to keep. */
   reach = 0;
   readonly #body: Uint8Array;
   readonly #ruler: Ruler;
@@ -192,25 +215,19 @@ export class LongTextFinder {
     return this.#found.length === 0 ? null : new LongTexts(this.#body, this.#found);
   }
 
-  /**
-   * A name at the reach, and its colon.
-   * @param start between the quotes
-   * @param from behind the colon
-   * @returns behind the text there, which the scan need not read; -1: it is none to keep
-   */
   tookName(depth: number, start: number, end: number, from: number): number {
     this.#name = names.get(end - start)?.find((name) => isHere(name, this.#body, start)) ?? "";
     if (this.#name === "" || depth < itemDepth) return -1;
-    if (this.#name === "role" && depth === itemDepth) this.#takeWriter(from);
-    if (!named.has(this.#name) || this.#isShort(textStart(this.#body, from))) return -1;
-    const text = this.#ruler.measure(from);
+    const at = textStart(this.#body, from);
+    if (this.#name === "role" && depth === itemDepth) this.#takeWriter(at);
+    if (at === -1 || !named.has(this.#name) || this.#isShort(at)) return -1;
+    const text = this.#ruler.measure(at);
     if (text === null || text.end - text.start < this.#bytesMin || !isSurelySaid(this.#body, text)) return -1;
     this.#found.push(text);
     this.#hasContent ||= this.#name === "content" || this.#name === "text";
     return text.end + 1;
   }
 
-  /** A container within the reach. @param depth with it */
   opened(depth: number, isList: boolean): void {
     if (!this.#mayHold(depth, isList)) return;
     this.reach = depth;
@@ -221,16 +238,15 @@ export class LongTextFinder {
     this.#writer = "none";
   }
 
-  /** The container that was the reach. */
   closed(): void {
     this.reach--;
     const isForeign = this.#writer === "other" || (this.#hasContent && this.#writer === "none");
     if (this.reach === listDepth && isForeign) this.#found.length = this.#before;
   }
 
-  /** Whether it surely is: its end is searched natively. @param start of a text; -1: there is none */
+  /** Whether the text surely is: the next quote is searched natively. A text without an end is left to the scan. */
   #isShort(start: number): boolean {
-    const end = start === -1 ? -1 : this.#body.indexOf(quote, start);
+    const end = this.#body.indexOf(quote, start);
     return end - start < this.#bytesMin && this.#body[end - 1] !== backslash;
   }
 
@@ -239,8 +255,8 @@ export class LongTextFinder {
     return depth === listDepth ? isList && lists.has(this.#name) : inside.has(this.#name);
   }
 
-  #takeWriter(from: number): void {
-    const start = textStart(this.#body, from);
+  /** @param start of a text; -1: there is none */
+  #takeWriter(start: number): void {
     const isKnown = start !== -1 && writersAt(this.#body, start);
     this.#writer = isKnown && this.#writer !== "other" ? "known" : "other";
   }
@@ -255,11 +271,6 @@ function isHere(word: string, body: Uint8Array, start: number): boolean {
   for (let at = 0; at < word.length; at++) if (body[start + at] !== word.charCodeAt(at)) return false;
   return true;
 }
-
-const quote = 0x22;
-const backslash = 0x5c;
-const space = 0x20;
-const lowerU = 0x75;
 
 /** @param from behind a colon @returns behind the quote; -1: another value stands there */
 function textStart(body: Uint8Array, from: number): number {
@@ -303,11 +314,9 @@ class Ruler {
     this.words = byteOffset % 4 === 0 ? new Int32Array(buffer, byteOffset, byteLength >> 2) : null;
   }
 
-  /** @returns null: no text stands there, or none that is valid */
-  measure(from: number): MeasuredText | null {
+  /** @param start behind a quote @returns null: the text is not valid */
+  measure(start: number): MeasuredText | null {
     const { body } = this;
-    const start = textStart(body, from);
-    if (start === -1) return null;
     let bytes = 0;
     let jsonBytes = 0;
     for (let at = start; ; at++) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseJsonObject, parseWithLongTexts, type JsonObject } from "../../src/http/json.ts";
-import { jsonBytes, longTextBytesMin, textBytes } from "../../src/http/long-texts.ts";
+import { parseJsonObject, type JsonObject } from "../../src/http/json.ts";
+import { jsonBytes, longTextBytesMin, parseWithLongTexts, textBytes } from "../../src/http/long-texts.ts";
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 const every = { text: 1, body: 0 };

@@ -6,8 +6,8 @@
  * request and gets its own body, because what is sent depends on the model. Models with equal rules share that work, and other requests run
  * between two bodies.
  */
-import { parseWithLongTexts, isJsonObject, type JsonObject } from "../../../http/json.ts";
-import { longTexts, type LongTexts } from "../../../http/long-texts.ts";
+import { isJsonObject, type JsonObject } from "../../../http/json.ts";
+import { longTexts, parseWithLongTexts, type LongTexts } from "../../../http/long-texts.ts";
 import type { Clock } from "../../../kernel/clock.ts";
 import { asSent, GatewayError } from "../../../kernel/errors.ts";
 import { EventLoopYielder } from "../../../process/event-loop-yielder.ts";
